@@ -17,7 +17,7 @@ extension Client {
     /// A token as the wallet makes it for a contract.
     func token(_ order: OpenedOrder, boundTo wallet: String) throws -> Act {
         let data = Data(base64Encoded: wallet).map(Array.init)
-        let token = ApplePayMint.token(
+        let token = ApplePayTestTokens.token(
             amount: order.amount, applicationData: data, at: Int64(Date().timeIntervalSince1970))
         let request = Request(
             method: "POST", path: "/v1/public/apple-pay/payments",

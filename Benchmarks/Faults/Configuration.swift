@@ -44,8 +44,8 @@ enum Configuration {
             "providers/card-lost.yaml": processor("card-lost", reply: "lost"),
             "providers/\(walletAccount).yaml": wallet(walletAccount, processor: "card"),
             "providers/\(losingAccount).yaml": wallet(losingAccount, processor: "card-lost"),
-            "processing.pem": ApplePayMint.processingEC.certificatePEM,
-            "processing.key": ApplePayMint.processingEC.keyPEM,
+            "processing.pem": ApplePayTestTokens.processingEC.certificatePEM,
+            "processing.key": ApplePayTestTokens.processingEC.keyPEM,
         ]
         for (name, text) in files {
             try text.write(toFile: "\(folder)/\(name)", atomically: true, encoding: .utf8)
@@ -85,7 +85,7 @@ enum Configuration {
         settings:
           apps: [{bundle_id: com.example.app}]
           environments: [Production]
-          root_certificates: ["\(AppleMint.rootFile)"]
+          root_certificates: ["\(AppleTestCertificates.rootFile)"]
 
         """
     }
@@ -118,7 +118,7 @@ enum Configuration {
         kind: apple_pay
         routing: {platforms: [web]}
         settings:
-          merchant_identifier: \(ApplePayMint.merchantIdentifier)
+          merchant_identifier: \(ApplePayTestTokens.merchantIdentifier)
           display_name: Example
           domain: shop.example.com
           country_code: CN
@@ -127,7 +127,7 @@ enum Configuration {
           payment_processing: [{certificate: "processing.pem", private_key: "file:processing.key"}]
           processor: \(processor)
           token_form: encrypted
-          root_certificates: ["\(ApplePayMint.rootFile)"]
+          root_certificates: ["\(ApplePayTestTokens.rootFile)"]
 
         """
     }

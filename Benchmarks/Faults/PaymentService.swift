@@ -13,7 +13,7 @@ struct PaymentService: Sendable {
     private static let lossEvery = 13
 
     let book = PaymentBook()
-    private let server: StandInServer
+    private let server: FakeHTTPServer
 
     /// Where its calls are.
     var url: String { server.base + Self.path.dropLast() }
@@ -21,7 +21,7 @@ struct PaymentService: Sendable {
     private static let path = "/v1/"
 
     init() throws {
-        server = try StandInServer { [book] in Self.answer($0, book) }
+        server = try FakeHTTPServer { [book] in Self.answer($0, book) }
     }
 
     func stop() { server.stop() }

@@ -42,8 +42,8 @@ public struct ProviderConformance: Sendable {
     private func run(
         _ check: Check, _ transcript: Transcript, seed: UInt64
     ) async -> ConformanceReport.Outcome {
-        let stage: Stage
-        do { stage = try Stage(rehearse(), transcript, seed: seed) } catch {
+        let stage: ConformanceFixture
+        do { stage = try ConformanceFixture(rehearse(), transcript, seed: seed) } catch {
             return .failed(reason: "stopped by \(error)")
         }
         return await withCheckedContinuation { continuation in
@@ -55,7 +55,7 @@ public struct ProviderConformance: Sendable {
         }
     }
 
-    private static func run(_ check: Check, _ stage: Stage) async -> ConformanceReport.Outcome {
+    private static func run(_ check: Check, _ stage: ConformanceFixture) async -> ConformanceReport.Outcome {
         do {
             try await check.body(stage)
             return stage.expectations > 0 ? .passed : .failed(reason: "the check examined nothing")
@@ -70,9 +70,9 @@ public struct ProviderConformance: Sendable {
 /// A named requirement on a provider.
 struct Check: Sendable {
     let name: String
-    let body: @Sendable (Stage) async throws -> Void
+    let body: @Sendable (ConformanceFixture) async throws -> Void
 
-    init(_ name: String, _ body: @escaping @Sendable (Stage) async throws -> Void) {
+    init(_ name: String, _ body: @escaping @Sendable (ConformanceFixture) async throws -> Void) {
         self.name = name
         self.body = body
     }

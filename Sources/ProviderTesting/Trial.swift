@@ -12,7 +12,7 @@ struct Trial: Sendable {
     let examine: @Sendable (any PaymentProvider) async throws -> Void
 }
 
-extension Stage {
+extension ConformanceFixture {
     /// The calls that this provider has, each on payments that no other trial uses.
     func trials() async throws -> [Trial] {
         let provider = try provider()
@@ -101,7 +101,7 @@ extension Stage {
 }
 
 // Bounds.
-extension Stage {
+extension ConformanceFixture {
     /// A single call of a provider's may ask its service so often.
     private static let callLimit = 100
     /// And take so long, by the clock of the kit.

@@ -7,22 +7,22 @@ import Testing
 struct ApplePayDecryptionTests {
     @Test(arguments: ApplePayRecipe.Version.allCases)
     func `a 3-D Secure payment`(_ version: ApplePayRecipe.Version) throws {
-        let payment = try ApplePayBench.decrypted(ApplePayBench.token(version))
+        let payment = try ApplePayTokenFixture.decrypted(ApplePayTokenFixture.token(version))
         #expect(payment.kind == .threeDSecure && payment.currencyNumeric == "156" && payment.amountMinor == 3_990)
         #expect(payment.deviceManufacturerIdentifier == "040010030273" && payment.cardholderName == nil)
         #expect(payment.merchantTokenIdentifier == nil && !payment.hasMerchantTokenMetadata)
         #expect(payment.authenticationResponses.isEmpty)
         payment.withCard { card in
-            #expect(String(decoding: card.accountNumber, as: UTF8.self) == ApplePayMint.accountNumber)
+            #expect(String(decoding: card.accountNumber, as: UTF8.self) == ApplePayTestTokens.accountNumber)
             #expect(card.expiryYear == 2031 && card.expiryMonth == 12 && card.eci == "7")
-            #expect(card.cryptogram.map(Array.init) == ApplePayMint.cryptogram)
+            #expect(card.cryptogram.map(Array.init) == ApplePayTestTokens.cryptogram)
             #expect(card.emvData == nil && card.encryptedPIN == nil)
         }
     }
 
     @Test func `an EMV payment`() throws {
-        let payment = try ApplePayBench.decrypted(
-            ApplePayBench.token(.rsa) {
+        let payment = try ApplePayTokenFixture.decrypted(
+            ApplePayTokenFixture.token(.rsa) {
                 $0.payment["paymentDataType"] = "\"EMV\""
                 $0.payment["paymentData"] = #"{"emvData":"nyYI\/\/8=","encryptedPINData":"0aFF"}"#
                 $0.payment["cardholderName"] = "\"A. Payer\""
@@ -36,8 +36,8 @@ struct ApplePayDecryptionTests {
     }
 
     @Test func `a merchant token, and several merchants at once`() throws {
-        let payment = try ApplePayBench.decrypted(
-            ApplePayBench.token {
+        let payment = try ApplePayTokenFixture.decrypted(
+            ApplePayTokenFixture.token {
                 $0.payment["merchantTokenIdentifier"] = "\"DAPLMC00001\""
                 $0.payment["merchantTokenMetadata"] = #"{"cardMetadata":{"expirationDate":"12/31"}}"#
                 $0.payment["paymentData"] = "{}"
@@ -58,10 +58,10 @@ struct ApplePayDecryptionTests {
     /// Two, no and three decimals, and a code without its leading zeros.
     @Test(arguments: [("840", "840"), ("392", "392"), ("048", "048"), ("36", "036"), ("8", "008")])
     func `currencies have three digits`(_ written: String, _ read: String) throws {
-        let json = ApplePayMint.token(
-            amount: 12_345, currency: written, applicationData: ApplePayBench.applicationData,
-            at: ApplePayBench.seconds)
-        let payment = try ApplePayBench.decrypted(json)
+        let json = ApplePayTestTokens.token(
+            amount: 12_345, currency: written, applicationData: ApplePayTokenFixture.applicationData,
+            at: ApplePayTokenFixture.seconds)
+        let payment = try ApplePayTokenFixture.decrypted(json)
         #expect(payment.currencyNumeric == read && payment.amountMinor == 12_345)
     }
 
@@ -73,10 +73,10 @@ struct ApplePayDecryptionTests {
             ("12345678901234567890123", nil), ("true", nil),
         ] as [(String?, Int64?)])
     func `amounts are whole numbers of minor units`(_ written: String?, _ read: Int64?) throws {
-        let json = ApplePayBench.token { $0.payment["transactionAmount"] = written }
-        let payment = try? ApplePayBench.decrypted(json)
+        let json = ApplePayTokenFixture.token { $0.payment["transactionAmount"] = written }
+        let payment = try? ApplePayTokenFixture.decrypted(json)
         #expect(payment?.amountMinor == read)
-        #expect(ApplePayBench.reason(json) == (read == nil ? "decryption_failed" : nil))
+        #expect(ApplePayTokenFixture.reason(json) == (read == nil ? "decryption_failed" : nil))
     }
 
     @Test(
@@ -113,7 +113,7 @@ struct ApplePayDecryptionTests {
         ] as [(String, [String?])])
     func `what is no payment is refused`(_ name: String, _ values: [String?]) {
         for value in values {
-            let refusal = ApplePayBench.refusal(ApplePayBench.token { $0.payment[name] = value })
+            let refusal = ApplePayTokenFixture.refusal(ApplePayTokenFixture.token { $0.payment[name] = value })
             #expect(refusal?.reason == .decryptionFailed, "\(name) \(value ?? "-")")
             // The log learns which field, and nothing of it.
             #expect(refusal?.detail.contains("411") == false, "\(name) \(value ?? "-")")
@@ -123,8 +123,8 @@ struct ApplePayDecryptionTests {
     @Test(arguments: [#"{"paymentData":{"emvData":"AAAA","onlinePaymentCryptogram":"AAAA"}}"#, "[]", "", "{", "\u{0}"])
     func `content that is no payment is refused`(_ content: String) {
         for version in ApplePayRecipe.Version.allCases {
-            let json = ApplePayBench.token(version) { $0.content = Array(content.utf8) }
-            #expect(ApplePayBench.reason(json) == (content.isEmpty ? "malformed" : "decryption_failed"))
+            let json = ApplePayTokenFixture.token(version) { $0.content = Array(content.utf8) }
+            #expect(ApplePayTokenFixture.reason(json) == (content.isEmpty ? "malformed" : "decryption_failed"))
         }
     }
 
@@ -132,38 +132,42 @@ struct ApplePayDecryptionTests {
         for data in [
             #"{"emvData":"AAAA","onlinePaymentCryptogram":"AAAA"}"#, #"{"emvData":"AAAA","eciIndicator":"7"}"#, "{}",
         ] {
-            let json = ApplePayBench.token {
+            let json = ApplePayTokenFixture.token {
                 $0.payment["paymentDataType"] = "\"EMV\""
                 $0.payment["paymentData"] = data
             }
-            #expect(ApplePayBench.reason(json) == "decryption_failed")
+            #expect(ApplePayTokenFixture.reason(json) == "decryption_failed")
         }
     }
 
     /// RSA tokens whose key is of another length, or not wrapped for anyone.
     @Test func `a key that cannot be unwrapped is refused`() {
-        let json = ApplePayBench.token(.rsa) { $0.editKey = { _ in [UInt8](repeating: 1, count: 256) } }
-        #expect(ApplePayBench.reason(json) == "decryption_failed")
-        let named = ApplePayBench.token(.rsa) { $0.publicKeyHash = ApplePayMint.processingEC.publicKeyHash }
-        #expect(ApplePayBench.reason(named) == "decryption_failed")
+        let json = ApplePayTokenFixture.token(.rsa) { $0.editKey = { _ in [UInt8](repeating: 1, count: 256) } }
+        #expect(ApplePayTokenFixture.reason(json) == "decryption_failed")
+        let named = ApplePayTokenFixture.token(.rsa) {
+            $0.publicKeyHash = ApplePayTestTokens.processingEC.publicKeyHash
+        }
+        #expect(ApplePayTokenFixture.reason(named) == "decryption_failed")
     }
 
     @Test func `the key of the token's hash is taken, and the others are named`() throws {
-        let next = ApplePayMint.merchant("Payment Processing", .newP256())
-        let expired = ApplePayMint.merchant("Payment Processing", .newP256()) { $0.last = ApplePayBench.seconds - 9 }
-        let held = [next, expired, ApplePayMint.processingEC]
-        let ring = ApplePayKeyRing(held.map(ApplePayBench.key))
+        let next = ApplePayTestTokens.merchant("Payment Processing", .newP256())
+        let expired = ApplePayTestTokens.merchant("Payment Processing", .newP256()) {
+            $0.last = ApplePayTokenFixture.seconds - 9
+        }
+        let held = [next, expired, ApplePayTestTokens.processingEC]
+        let ring = ApplePayKeyRing(held.map(ApplePayTokenFixture.key))
         #expect(ApplePayKeyRing([]).isEmpty && !ring.isEmpty)
         for identity in held {
-            let json = ApplePayBench.token {
+            let json = ApplePayTokenFixture.token {
                 $0.recipient = identity.key
                 $0.publicKeyHash = identity.publicKeyHash
             }
-            #expect(ApplePayBench.refusal(json, ring: ring) == nil)
+            #expect(ApplePayTokenFixture.refusal(json, ring: ring) == nil)
         }
-        let refusal = ApplePayBench.refusal(ApplePayBench.token(.rsa), ring: ring)
+        let refusal = ApplePayTokenFixture.refusal(ApplePayTokenFixture.token(.rsa), ring: ring)
         #expect(refusal?.reason == .unknownMerchantKey)
-        for identity in held + [ApplePayMint.processingRSA] {
+        for identity in held + [ApplePayTestTokens.processingRSA] {
             #expect(refusal?.detail.contains(identity.publicKeyHash.base64) == true)
         }
     }

@@ -6,9 +6,9 @@ import Testing
 @Suite("Payment tokens are explained check by check")
 struct ApplePayExplanationTests {
     private func explain(
-        _ json: [UInt8], at now: Int64 = ApplePayBench.now
+        _ json: [UInt8], at now: Int64 = ApplePayTokenFixture.now
     ) -> (ApplePayExplanation, [String: ApplePayCheck.Outcome]) {
-        let explanation = ApplePayBench.verifier.explain(String(decoding: json, as: UTF8.self), at: now)
+        let explanation = ApplePayTokenFixture.verifier.explain(String(decoding: json, as: UTF8.self), at: now)
         return (
             explanation, Dictionary(uniqueKeysWithValues: explanation.checks.map { ($0.name.rawValue, $0.outcome) })
         )
@@ -16,7 +16,7 @@ struct ApplePayExplanationTests {
 
     @Test(arguments: ApplePayRecipe.Version.allCases)
     func `a sound one passes all that can be judged without its order`(_ version: ApplePayRecipe.Version) {
-        let (explanation, outcomes) = explain(ApplePayBench.token(version))
+        let (explanation, outcomes) = explain(ApplePayTokenFixture.token(version))
         #expect(explanation.refusal == nil)
         for (name, outcome) in outcomes where name != "applicationData" { #expect(outcome == .passed, "\(name)") }
         #expect(
@@ -36,14 +36,14 @@ struct ApplePayExplanationTests {
         (.simulatorObject, ["form"]), (.leafOfOtherVersion, ["chain"]),
     ])
     func `a fault fails its own check only`(_ variant: ApplePayVariant, _ failing: [String]) {
-        let (explanation, outcomes) = explain(ApplePayBench.token(.ec, variant))
+        let (explanation, outcomes) = explain(ApplePayTokenFixture.token(.ec, variant))
         let failed = outcomes.filter { if case .failed = $0.value { true } else { false } }.keys.sorted()
         #expect(failed == failing)
         #expect(explanation.refusal?.reason.rawValue == variant.reason)
     }
 
     @Test func `an old token is one whose time is over`() {
-        let (explanation, outcomes) = explain(ApplePayBench.token(), at: ApplePayBench.now + 86_400_000)
+        let (explanation, outcomes) = explain(ApplePayTokenFixture.token(), at: ApplePayTokenFixture.now + 86_400_000)
         #expect(explanation.refusal?.reason == .signingTimeOutOfWindow)
         #expect(explanation.refusal?.detail == "signed 86400 s ago, more than 300 s")
         #expect(outcomes["signature"] == .passed && outcomes["chain"] == .passed)
@@ -60,7 +60,8 @@ struct ApplePayExplanationTests {
             #expect(explanation.refusal?.reason == .malformed)
         }
         for json in [
-            ApplePayBench.token { $0.form = .text }, ApplePayBench.token { $0.form = .bare }, ApplePayBench.token(),
+            ApplePayTokenFixture.token { $0.form = .text }, ApplePayTokenFixture.token { $0.form = .bare },
+            ApplePayTokenFixture.token(),
         ] {
             #expect(ApplePayVerifier.isToken("\n " + String(decoding: json, as: UTF8.self)))
         }

@@ -8,9 +8,9 @@ struct ApplePayFormTests {
     func `object, text, base64, and payment data alone`(
         _ form: ApplePayRecipe.Form, _ version: ApplePayRecipe.Version
     ) throws {
-        let json = ApplePayBench.token(version) { $0.form = form }
+        let json = ApplePayTokenFixture.token(version) { $0.form = form }
         let token = try ApplePayToken(json)
-        #expect(ApplePayBench.reason(json) == nil)
+        #expect(ApplePayTokenFixture.reason(json) == nil)
         #expect(token.version.rawValue == version.rawValue)
         #expect((token.transactionIdentifier == nil) == (form == .bare))
         #expect(token.method.network == (form == .bare ? nil : "Visa"))
@@ -18,11 +18,11 @@ struct ApplePayFormTests {
         // What is passed on to a processor reads the same by itself.
         let alone = try ApplePayToken(token.paymentData)
         #expect(alone.paymentData == token.paymentData && alone.publicKeyHash == token.publicKeyHash)
-        #expect(ApplePayBench.reason(token.paymentData) == nil)
+        #expect(ApplePayTokenFixture.reason(token.paymentData) == nil)
     }
 
     @Test func `payment data is kept byte for byte`() throws {
-        let inner = String(decoding: ApplePayBench.token { $0.form = .bare }, as: UTF8.self)
+        let inner = String(decoding: ApplePayTokenFixture.token { $0.form = .bare }, as: UTF8.self)
         let spaced = inner.replacing(",\"header\"", with: " ,\n\t\"header\"") + "  "
         let object = " { \"x\" : {} , \"paymentData\" :  \(spaced) ,\"transactionIdentifier\": null}\n"
         let kept = spaced.dropLast(2)
@@ -40,7 +40,7 @@ struct ApplePayFormTests {
         "{\"paymentData\":{\"version\":\"EC_v1\",\"data\":\"\",\"signature\":\"\",\"header\":{}}}", "\u{FEFF}{}",
     ])
     func `anything else is malformed`(_ text: String) {
-        #expect(ApplePayBench.reason(Array(text.utf8)) == "malformed")
+        #expect(ApplePayTokenFixture.reason(Array(text.utf8)) == "malformed")
     }
 
     @Test(arguments: [
@@ -49,21 +49,21 @@ struct ApplePayFormTests {
         #"{"paymentMethod":{}}"#, #"{"transactionIdentifier":"Simulated Identifier"}"#,
     ])
     func `the Simulator's token has its own reason`(_ text: String) {
-        #expect(ApplePayBench.reason(Array(text.utf8)) == "simulator_token")
+        #expect(ApplePayTokenFixture.reason(Array(text.utf8)) == "simulator_token")
     }
 
     @Test func `a token has at most 32 KiB`() {
-        let text = String(decoding: ApplePayBench.token(), as: UTF8.self)
+        let text = String(decoding: ApplePayTokenFixture.token(), as: UTF8.self)
         let fitting = text + String(repeating: " ", count: 32_768 - text.utf8.count)
-        #expect(ApplePayBench.reason(Array(fitting.utf8)) == nil)
-        #expect(ApplePayBench.reason(Array((fitting + " ").utf8)) == "malformed")
+        #expect(ApplePayTokenFixture.reason(Array(fitting.utf8)) == nil)
+        #expect(ApplePayTokenFixture.reason(Array((fitting + " ").utf8)) == "malformed")
         let nested = String(repeating: "{\"paymentData\":", count: 2_000)
-        #expect(ApplePayBench.reason(Array(nested.utf8)) == "malformed")
+        #expect(ApplePayTokenFixture.reason(Array(nested.utf8)) == "malformed")
     }
 
     @Test func `what is displayed is bounded, and wrong types of it are nothing`() throws {
         let long = String(repeating: "W", count: 1_000)
-        let json = ApplePayBench.token {
+        let json = ApplePayTokenFixture.token {
             $0.editToken = {
                 $0["paymentMethod"] = "{\"displayName\":\"\(long)\",\"network\":7,\"type\":null}"
             }
@@ -71,12 +71,12 @@ struct ApplePayFormTests {
         let method = try ApplePayToken(json).method
         #expect(method.displayName?.count == 64 && method.network == nil && method.type == nil)
         for wrong in ["7", "[]", "null", "\"Visa\""] {
-            let json = ApplePayBench.token { $0.editToken = { $0["paymentMethod"] = wrong } }
+            let json = ApplePayTokenFixture.token { $0.editToken = { $0["paymentMethod"] = wrong } }
             #expect(try ApplePayToken(json).method.displayName == nil)
         }
         for wrong in ["7", "{}", "\"\(String(repeating: "a", count: 129))\""] {
-            let json = ApplePayBench.token { $0.editToken = { $0["transactionIdentifier"] = wrong } }
-            #expect(ApplePayBench.reason(json) == "malformed")
+            let json = ApplePayTokenFixture.token { $0.editToken = { $0["transactionIdentifier"] = wrong } }
+            #expect(ApplePayTokenFixture.reason(json) == "malformed")
         }
     }
 
@@ -84,20 +84,20 @@ struct ApplePayFormTests {
         let sound = ["version", "data", "signature", "header"]
         for name in sound {
             for value in [nil, "null", "1", "[]", "{}", "\"\"", "\"?\"", "\"AAA\""] as [String?] {
-                let json = ApplePayBench.token { $0.editData = { $0[name] = value } }
+                let json = ApplePayTokenFixture.token { $0.editData = { $0[name] = value } }
                 let expected = name == "version" && value?.first == "\"" ? "unsupported_version" : "malformed"
-                #expect(ApplePayBench.reason(json) == expected, "\(name) \(value ?? "-")")
+                #expect(ApplePayTokenFixture.reason(json) == expected, "\(name) \(value ?? "-")")
             }
         }
         for name in ["ephemeralPublicKey", "publicKeyHash", "transactionId"] {
             for value in [nil, "null", "1", "{}", "\"\"", "\"?\"", "\"AAA\"", "\"AAAA\""] as [String?] {
-                let json = ApplePayBench.token { $0.editHeader = { $0[name] = value } }
-                #expect(ApplePayBench.reason(json) == "malformed", "\(name) \(value ?? "-")")
+                let json = ApplePayTokenFixture.token { $0.editHeader = { $0[name] = value } }
+                #expect(ApplePayTokenFixture.reason(json) == "malformed", "\(name) \(value ?? "-")")
             }
         }
         for value in ["1", "{}", "\"\"", "\"zz\"", "\"abc\"", "\"\(String(repeating: "a", count: 66))\""] {
-            let json = ApplePayBench.token { $0.editHeader = { $0["applicationData"] = value } }
-            #expect(ApplePayBench.reason(json) == "malformed", "\(value)")
+            let json = ApplePayTokenFixture.token { $0.editHeader = { $0["applicationData"] = value } }
+            #expect(ApplePayTokenFixture.reason(json) == "malformed", "\(value)")
         }
     }
 }

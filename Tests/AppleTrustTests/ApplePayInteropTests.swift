@@ -27,7 +27,7 @@ struct ApplePayInteropTests {
 
     @Test func `verify and decrypt`() async throws {
         let minted = try await InteropPython(peer: "cryptography").run(
-            "ApplePay/mint.py", ["12", "\(ApplePayBench.seconds)"])
+            "ApplePay/mint.py", ["12", "\(ApplePayTokenFixture.seconds)"])
         let decoder = JSONDecoder()
         decoder.dataDecodingStrategy = .base64
         let document = try decoder.decode(Document.self, from: Data(minted.utf8))
@@ -41,7 +41,7 @@ struct ApplePayInteropTests {
         for minted in document.tokens {
             let verified = try verifier.verify(
                 try ApplePayToken(Array(minted.token.utf8)), applicationData: minted.application_data.map(Array.init),
-                at: ApplePayBench.now)
+                at: ApplePayTokenFixture.now)
             #expect(verified.transactionID == minted.transaction_id)
             let payment = try ring.decrypt(verified)
             #expect(payment.amountMinor == minted.amount && payment.currencyNumeric == "840")
@@ -50,7 +50,7 @@ struct ApplePayInteropTests {
             }
             #expect(throws: ApplePayRefusal.self) {
                 try verifier.verify(
-                    try ApplePayToken(Array(minted.token.utf8)), applicationData: [0], at: ApplePayBench.now)
+                    try ApplePayToken(Array(minted.token.utf8)), applicationData: [0], at: ApplePayTokenFixture.now)
             }
         }
         print("interop: \(document.tokens.count) payment tokens minted in Python verify and decrypt")

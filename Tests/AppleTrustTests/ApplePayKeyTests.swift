@@ -21,14 +21,14 @@ struct ApplePayKeyTests {
         }
     }
 
-    private static let ec = ApplePayMint.processingEC
-    private static let rsa = ApplePayMint.processingRSA
-    private static let other = ApplePayKeyFault.anotherMerchant(configured: ApplePayMint.merchantIdentifier)
+    private static let ec = ApplePayTestTokens.processingEC
+    private static let rsa = ApplePayTestTokens.processingRSA
+    private static let other = ApplePayKeyFault.anotherMerchant(configured: ApplePayTestTokens.merchantIdentifier)
 
     static let cases: [Case] = {
         let encrypted = "-----BEGIN ENCRYPTED PRIVATE KEY-----\nMAA=\n-----END ENCRYPTED PRIVATE KEY-----\n"
         let parameters = "-----BEGIN EC PARAMETERS-----\nBggqhkjOPQMBBw==\n-----END EC PARAMETERS-----\n"
-        let wide = ApplePayMint.merchant("Payment Processing", ApplePayIdentity.Key.p384(.init()))
+        let wide = ApplePayTestTokens.merchant("Payment Processing", ApplePayIdentity.Key.p384(.init()))
         return [
             Case("EC", ec.certificatePEM, ec.keyPEM, nil), Case("RSA", rsa.certificatePEM, rsa.keyPEM, nil),
             Case("SEC 1", ec.certificatePEM, ec.traditionalKeyPEM, nil),
@@ -49,8 +49,8 @@ struct ApplePayKeyTests {
             Case("the certificate as key", ec.certificatePEM, ec.certificatePEM, .unreadableKey),
             Case("two keys", ec.certificatePEM, ec.keyPEM + ec.keyPEM, .unreadableKey),
             Case("a passphrase", ec.certificatePEM, encrypted, .encryptedKey),
-            Case("another EC key", ec.certificatePEM, ApplePayMint.leafEC.keyPEM, .keyOfAnotherCertificate),
-            Case("another RSA key", rsa.certificatePEM, ApplePayMint.identity.keyPEM, .keyOfAnotherCertificate),
+            Case("another EC key", ec.certificatePEM, ApplePayTestTokens.leafEC.keyPEM, .keyOfAnotherCertificate),
+            Case("another RSA key", rsa.certificatePEM, ApplePayTestTokens.identity.keyPEM, .keyOfAnotherCertificate),
             Case("RSA for EC", ec.certificatePEM, rsa.keyPEM, .keyOfAnotherCertificate),
             Case("EC for RSA", rsa.certificatePEM, ec.keyPEM, .keyOfAnotherCertificate),
             Case("P-384", wide.certificatePEM, wide.keyPEM, .unsupportedKey),
@@ -59,24 +59,26 @@ struct ApplePayKeyTests {
 
     private static let merchants: [Case] = {
         func minted(_ name: String, _ fault: ApplePayKeyFault?, _ edit: (inout ApplePayCertificate) -> Void) -> Case {
-            let identity = ApplePayMint.merchant("Payment Processing", ec.key, edit)
+            let identity = ApplePayTestTokens.merchant("Payment Processing", ec.key, edit)
             return Case(name, identity.certificatePEM, identity.keyPEM, fault)
         }
-        let (oid, value) = ApplePayMint.merchantExtension(ApplePayMint.merchantIdentifier)
+        let (oid, value) = ApplePayTestTokens.merchantExtension(ApplePayTestTokens.merchantIdentifier)
         let hex = value.dropFirst(2)
         return [
             minted("without a user id", nil) { $0.userID = nil },
             minted("in lower case", nil) {
                 $0.extensions = [(oid, [0x0C, 0x40] + Array(String(decoding: hex, as: UTF8.self).lowercased().utf8))]
             },
-            minted("expired", nil) { $0.last = ApplePayBench.seconds - 1 },
+            minted("expired", nil) { $0.last = ApplePayTokenFixture.seconds - 1 },
             minted("no extension", .noMerchantIdentifier) { $0.extensions = [] },
             minted("an IA5String", .noMerchantIdentifier) { $0.extensions = [(oid, [0x16] + value.dropFirst())] },
             minted("no DER", .noMerchantIdentifier) { $0.extensions = [(oid, Array(hex))] },
             minted("bytes behind", .noMerchantIdentifier) { $0.extensions = [(oid, value + [0])] },
             minted("no hex", .noMerchantIdentifier) { $0.extensions = [(oid, value.dropLast() + [0x47])] },
             minted("63 digits", .noMerchantIdentifier) { $0.extensions = [(oid, [0x0C, 63] + Array(hex.dropLast()))] },
-            minted("another merchant", other) { $0.extensions = [ApplePayMint.merchantExtension("merchant.other")] },
+            minted("another merchant", other) {
+                $0.extensions = [ApplePayTestTokens.merchantExtension("merchant.other")]
+            },
             minted("another user id", other) { $0.userID = "merchant.other" },
         ]
     }()
@@ -91,7 +93,7 @@ struct ApplePayKeyTests {
         do throws(ApplePayKeyFault) {
             let key = try ApplePayMerchantKey(
                 certificate: example.certificate, privateKey: example.key,
-                merchantIdentifier: ApplePayMint.merchantIdentifier)
+                merchantIdentifier: ApplePayTestTokens.merchantIdentifier)
             #expect([Self.ec.publicKeyHash, Self.rsa.publicKeyHash].contains(key.publicKeyHash))
             #expect(key.notValidAfter > 1_700_000_000_000)
         } catch {
@@ -102,7 +104,8 @@ struct ApplePayKeyTests {
 
     @Test func `the identity certificate`() {
         func check(
-            _ identity: ApplePayIdentity, key: String? = nil, of merchant: String = ApplePayMint.merchantIdentifier
+            _ identity: ApplePayIdentity, key: String? = nil,
+            of merchant: String = ApplePayTestTokens.merchantIdentifier
         )
             -> ApplePayIdentityCheck
         {
@@ -110,12 +113,12 @@ struct ApplePayKeyTests {
                 certificate: Array(identity.certificatePEM.utf8), privateKey: Array((key ?? identity.keyPEM).utf8),
                 merchantIdentifier: merchant)
         }
-        let sound = check(ApplePayMint.identity)
+        let sound = check(ApplePayTestTokens.identity)
         #expect(sound.faults == [] && sound.notValidAfter == 2_524_608_000_999)
-        #expect(check(ApplePayMint.identity, key: ApplePayMint.identity.traditionalKeyPEM).faults == [])
+        #expect(check(ApplePayTestTokens.identity, key: ApplePayTestTokens.identity.traditionalKeyPEM).faults == [])
         #expect(check(Self.ec).faults == [.identityIsNotRSA])
         #expect(
-            check(ApplePayMint.identity, key: Self.rsa.keyPEM, of: "merchant.b").faults
+            check(ApplePayTestTokens.identity, key: Self.rsa.keyPEM, of: "merchant.b").faults
                 == [.keyOfAnotherCertificate, .anotherMerchant(configured: "merchant.b")])
         let unreadable = ApplePayIdentityCheck(certificate: [], privateKey: [], merchantIdentifier: "merchant.a")
         #expect(unreadable.faults == [.unreadableCertificate] && unreadable.notValidAfter == nil)
@@ -126,13 +129,13 @@ struct ApplePayKeyTests {
         for fault in faults {
             #expect(fault.description.count > 30 && fault.description.contains(" "))
         }
-        #expect(Self.other.description.contains(ApplePayMint.merchantIdentifier))
+        #expect(Self.other.description.contains(ApplePayTestTokens.merchantIdentifier))
         #expect(Set(faults).count == 9)
     }
 
     @Test func `the self-test mints, verifies and decrypts`() throws {
-        try ApplePaySelfTest.run(at: ApplePayBench.now)
-        try ApplePaySelfTest.run(at: ApplePayBench.now + 999, versions: ApplePayToken.Version.allCases)
+        try ApplePaySelfTest.run(at: ApplePayTokenFixture.now)
+        try ApplePaySelfTest.run(at: ApplePayTokenFixture.now + 999, versions: ApplePayToken.Version.allCases)
         // A clock of before certificates knew their dates.
         #expect(throws: ApplePaySelfTestFailure.self) { try ApplePaySelfTest.run(at: -100_000_000_000_000) }
     }

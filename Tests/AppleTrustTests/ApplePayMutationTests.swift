@@ -11,7 +11,7 @@ struct ApplePayMutationTests {
         let token: ([UInt8]) -> [UInt8]
 
         init(_ version: ApplePayRecipe.Version, _ variant: ApplePayVariant? = nil) throws {
-            let text = String(decoding: ApplePayBench.token(version, variant), as: UTF8.self)
+            let text = String(decoding: ApplePayTokenFixture.token(version, variant), as: UTF8.self)
             let match = try #require(text.firstMatch(of: /"signature":"([^"]+)"/))
             signature = Array(try #require(Data(base64Encoded: String(match.output.1))))
             let (before, after) = (text[..<match.output.1.startIndex], text[match.output.1.endIndex...])
@@ -25,12 +25,12 @@ struct ApplePayMutationTests {
         ] as [(ApplePayRecipe.Version, ApplePayVariant?)])
     func `every byte of a signature counts`(_ version: ApplePayRecipe.Version, _ variant: ApplePayVariant?) throws {
         let parts = try Parts(version, variant)
-        #expect(ApplePayBench.reason(parts.token(parts.signature)) == nil)
+        #expect(ApplePayTokenFixture.reason(parts.token(parts.signature)) == nil)
         for index in parts.signature.indices {
             for mask in [1 << UInt8(index % 8), 0xFF] as [UInt8] {
                 var flipped = parts.signature
                 flipped[index] ^= mask
-                #expect(ApplePayBench.reason(parts.token(flipped)) != nil, "byte \(index) by \(mask)")
+                #expect(ApplePayTokenFixture.reason(parts.token(flipped)) != nil, "byte \(index) by \(mask)")
             }
         }
     }
@@ -38,25 +38,25 @@ struct ApplePayMutationTests {
     @Test func `a signature that is cut off or goes on is refused`() throws {
         let parts = try Parts(.ec)
         for count in parts.signature.indices {
-            #expect(ApplePayBench.reason(parts.token(Array(parts.signature[..<count]))) == "malformed")
+            #expect(ApplePayTokenFixture.reason(parts.token(Array(parts.signature[..<count]))) == "malformed")
         }
         for tail in [[0], [0, 0], [5, 0], parts.signature] as [[UInt8]] {
-            #expect(ApplePayBench.reason(parts.token(parts.signature + tail)) == "malformed")
+            #expect(ApplePayTokenFixture.reason(parts.token(parts.signature + tail)) == "malformed")
         }
     }
 
     /// The unsigned parts are the display data, white space, the key's name and the case of digits.
     @Test func `every byte of a token counts, but what nobody signed`() throws {
-        let json = ApplePayBench.token()
+        let json = ApplePayTokenFixture.token()
         let signed = try ApplePayToken(json)
-        let expected = try ApplePayBench.verifier.verify(
-            signed, applicationData: ApplePayBench.applicationData, at: ApplePayBench.now)
+        let expected = try ApplePayTokenFixture.verifier.verify(
+            signed, applicationData: ApplePayTokenFixture.applicationData, at: ApplePayTokenFixture.now)
         for index in json.indices {
             var flipped = json
             flipped[index] ^= 1 << UInt8(index % 7)
             guard let token = try? ApplePayToken(flipped),
-                let verified = try? ApplePayBench.verifier.verify(
-                    token, applicationData: ApplePayBench.applicationData, at: ApplePayBench.now)
+                let verified = try? ApplePayTokenFixture.verifier.verify(
+                    token, applicationData: ApplePayTokenFixture.applicationData, at: ApplePayTokenFixture.now)
             else { continue }
             #expect(verified.transactionID == expected.transactionID && verified.signedAt == expected.signedAt)
             #expect(
@@ -76,7 +76,7 @@ struct ApplePayMutationTests {
 
     @Test func `mutated tokens are explained as they are verified`() {
         var random = MutationTests.Sequence(state: 11)
-        let seeds = ApplePayVariantTests.Case.all.map { ApplePayBench.token($0.version, $0.variant) }
+        let seeds = ApplePayVariantTests.Case.all.map { ApplePayTokenFixture.token($0.version, $0.variant) }
         for round in 0..<(seeds.count * 4) {
             var bytes = seeds[round % seeds.count]
             for _ in 0..<(round < seeds.count ? 0 : Int.random(in: 1...3, using: &random)) where !bytes.isEmpty {
@@ -93,11 +93,13 @@ struct ApplePayMutationTests {
     }
 
     static func expectAgreement(_ json: [UInt8]) {
-        let explanation = ApplePayBench.verifier.explain(String(decoding: json, as: UTF8.self), at: ApplePayBench.now)
+        let explanation = ApplePayTokenFixture.verifier.explain(
+            String(decoding: json, as: UTF8.self), at: ApplePayTokenFixture.now)
         var refusal: ApplePayRefusal?
         do throws(ApplePayRefusal) {
-            _ = try ApplePayBench.verifier.verify(
-                try ApplePayToken(json), applicationData: ApplePayBench.applicationData, at: ApplePayBench.now)
+            _ = try ApplePayTokenFixture.verifier.verify(
+                try ApplePayToken(json), applicationData: ApplePayTokenFixture.applicationData,
+                at: ApplePayTokenFixture.now)
         } catch {
             refusal = error
         }

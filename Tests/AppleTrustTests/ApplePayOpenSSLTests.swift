@@ -60,18 +60,18 @@ struct ApplePayOpenSSLTests {
         ApplePayVariantTests.Case.all.flatMap { example -> [Example] in
             // Twice, because every token has its own keys.
             (0..<2).compactMap { _ in
-                let json = ApplePayBench.token(example.version, example.variant)
+                let json = ApplePayTokenFixture.token(example.version, example.variant)
                 guard let token = try? ApplePayToken(json) else { return nil }
                 var refusal: ApplePayRefusal?
                 do throws(ApplePayRefusal) {
-                    _ = try ApplePayBench.verifier.verify(
-                        token, applicationData: ApplePayBench.applicationData, at: ApplePayBench.now)
+                    _ = try ApplePayTokenFixture.verifier.verify(
+                        token, applicationData: ApplePayTokenFixture.applicationData, at: ApplePayTokenFixture.now)
                 } catch { refusal = error }
                 let shift: Int64 =
                     example.variant == .signingTimeStale ? -3_600 : example.variant == .signingTimeFuture ? 3_600 : 0
                 return Example(
                     name: "\(example.version.rawValue) \(example.variant.rawValue)", token: token, refusal: refusal,
-                    time: ApplePayBench.seconds + shift)
+                    time: ApplePayTokenFixture.seconds + shift)
             }
         }
     }
@@ -81,7 +81,7 @@ struct ApplePayOpenSSLTests {
         let folder = FileManager.default.temporaryDirectory.appending(path: "apple-pay-openssl-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }
-        try Data(ApplePayMint.root.certificatePEM.utf8).write(to: folder.appending(path: "root.pem"))
+        try Data(ApplePayTestTokens.root.certificatePEM.utf8).write(to: folder.appending(path: "root.pem"))
         for (index, example) in examples.enumerated() {
             let fields = example.token.fields
             let content = fields.wrappedKey + fields.data + fields.transactionID + (fields.applicationData ?? [])

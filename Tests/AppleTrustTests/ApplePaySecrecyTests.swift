@@ -7,8 +7,9 @@ import Testing
 struct ApplePaySecrecyTests {
     /// Planted in every field that is a person's or a card's.
     private static let planted = [
-        ApplePayMint.accountNumber, Data(ApplePayMint.accountNumber.utf8).base64EncodedString(), "Planted Name",
-        "PLANTEDTOKEN", Data(ApplePayMint.cryptogram).base64EncodedString(), "193, 194, 195", "311231",
+        ApplePayTestTokens.accountNumber, Data(ApplePayTestTokens.accountNumber.utf8).base64EncodedString(),
+        "Planted Name",
+        "PLANTEDTOKEN", Data(ApplePayTestTokens.cryptogram).base64EncodedString(), "193, 194, 195", "311231",
         "[52, 49, 49, 49", "cHJvb2Y=", "[112, 114, 111",
     ]
 
@@ -34,7 +35,7 @@ struct ApplePaySecrecyTests {
     }
 
     private static func token(_ version: ApplePayRecipe.Version) -> [UInt8] {
-        ApplePayBench.token(version) {
+        ApplePayTokenFixture.token(version) {
             $0.payment["cardholderName"] = "\"Planted Name\""
             $0.payment["merchantTokenIdentifier"] = "\"PLANTEDTOKEN\""
             $0.payment["authenticationResponses"] = #"""
@@ -47,9 +48,9 @@ struct ApplePaySecrecyTests {
     func `neither a token nor what it decrypts to`(_ version: ApplePayRecipe.Version) throws {
         let json = Self.token(version)
         let token = try ApplePayToken(json)
-        let verified = try ApplePayBench.verifier.verify(
-            token, applicationData: ApplePayBench.applicationData, at: ApplePayBench.now)
-        let payment = try ApplePayBench.ring.decrypt(verified)
+        let verified = try ApplePayTokenFixture.verifier.verify(
+            token, applicationData: ApplePayTokenFixture.applicationData, at: ApplePayTokenFixture.now)
+        let payment = try ApplePayTokenFixture.ring.decrypt(verified)
         let data = String(decoding: token.paymentData, as: UTF8.self)
         let encrypted = try #require(data.firstMatch(of: /"data":"([^"]{20})/)).output.1
         for value in [token, verified, payment, payment.authenticationResponses[0]] as [Any] {
@@ -58,15 +59,16 @@ struct ApplePaySecrecyTests {
         // What is shown is there: the search finds what it looks for.
         #expect(payment.cardholderName == "Planted Name")
         #expect("\(payment)" == "DecryptedToken(3DSecure)" && "\(token)" == "ApplePayToken(\(version.rawValue))")
-        #expect(Self.texts(Holder(number: ApplePayMint.accountNumber)).allSatisfy { $0.contains(Self.planted[0]) })
+        #expect(
+            Self.texts(Holder(number: ApplePayTestTokens.accountNumber)).allSatisfy { $0.contains(Self.planted[0]) })
     }
 
     private struct Holder { let number: String }
 
     @Test func `nor a merchant's key`() throws {
-        for identity in [ApplePayMint.processingEC, ApplePayMint.processingRSA] {
+        for identity in [ApplePayTestTokens.processingEC, ApplePayTestTokens.processingRSA] {
             let secret = identity.keyPEM.split(separator: "\n")[1].prefix(30)
-            for value in [ApplePayBench.key(identity), ApplePayBench.ring] as [Any] {
+            for value in [ApplePayTokenFixture.key(identity), ApplePayTokenFixture.ring] as [Any] {
                 Self.expectNothing(value, [String(secret)])
                 for text in Self.texts(value) { #expect(text.utf8.count < 400) }
             }
@@ -75,14 +77,15 @@ struct ApplePaySecrecyTests {
 
     @Test func `nor a refusal of what was decrypted`() {
         let faults: [(String, String)] = [
-            ("transactionAmount", "\"\(ApplePayMint.accountNumber)\""),
-            ("applicationPrimaryAccountNumber", "\"\(ApplePayMint.accountNumber)x\""),
-            ("applicationExpirationDate", "\"\(ApplePayMint.accountNumber)\""),
-            ("paymentDataType", "\"\(ApplePayMint.accountNumber)\""),
-            ("paymentData", "\"\(ApplePayMint.accountNumber)\""), ("extra", ApplePayMint.accountNumber + "x"),
+            ("transactionAmount", "\"\(ApplePayTestTokens.accountNumber)\""),
+            ("applicationPrimaryAccountNumber", "\"\(ApplePayTestTokens.accountNumber)x\""),
+            ("applicationExpirationDate", "\"\(ApplePayTestTokens.accountNumber)\""),
+            ("paymentDataType", "\"\(ApplePayTestTokens.accountNumber)\""),
+            ("paymentData", "\"\(ApplePayTestTokens.accountNumber)\""),
+            ("extra", ApplePayTestTokens.accountNumber + "x"),
         ]
         for (name, value) in faults {
-            let refusal = ApplePayBench.refusal(ApplePayBench.token { $0.payment[name] = value })
+            let refusal = ApplePayTokenFixture.refusal(ApplePayTokenFixture.token { $0.payment[name] = value })
             #expect(refusal?.reason == .decryptionFailed, "\(name)")
             Self.expectNothing(refusal as Any)
         }
@@ -90,10 +93,10 @@ struct ApplePaySecrecyTests {
 
     /// The memory of the last one that goes is overwritten; what a closure took out is its own.
     @Test func `a card is only there while its token is`() throws {
-        var payment: DecryptedToken? = try ApplePayBench.decrypted(Self.token(.ec))
+        var payment: DecryptedToken? = try ApplePayTokenFixture.decrypted(Self.token(.ec))
         weak let gone = payment
         let taken = payment?.withCard { Array($0.accountNumber) }
-        #expect(gone != nil && taken == Array(ApplePayMint.accountNumber.utf8))
+        #expect(gone != nil && taken == Array(ApplePayTestTokens.accountNumber.utf8))
         payment = nil
         #expect(gone == nil)
     }

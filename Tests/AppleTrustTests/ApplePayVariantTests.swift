@@ -16,35 +16,36 @@ struct ApplePayVariantTests {
 
     @Test(arguments: Case.all)
     func `with application data`(_ example: Case) {
-        var bound: [UInt8]? = ApplePayBench.applicationData
+        var bound: [UInt8]? = ApplePayTokenFixture.applicationData
         // What is added after signing was not asked for before.
         if example.variant == .applicationDataAdded { bound = nil }
-        let json = ApplePayMint.token(
-            applicationData: bound, version: example.version, at: ApplePayBench.seconds, variant: example.variant)
-        #expect(ApplePayBench.reason(json) == example.variant.reason)
+        let json = ApplePayTestTokens.token(
+            applicationData: bound, version: example.version, at: ApplePayTokenFixture.seconds, variant: example.variant
+        )
+        #expect(ApplePayTokenFixture.reason(json) == example.variant.reason)
     }
 
     @Test(arguments: Case.all)
     func `without a key, everything but the key itself`(_ example: Case) throws {
         guard !example.variant.needsKey else { return }
-        let json = ApplePayBench.token(example.version, example.variant) {
+        let json = ApplePayTokenFixture.token(example.version, example.variant) {
             if example.variant == .applicationDataAdded { $0.applicationData = nil }
         }
-        let refusal = ApplePayBench.refusal(json, ring: ApplePayKeyRing([]))
+        let refusal = ApplePayTokenFixture.refusal(json, ring: ApplePayKeyRing([]))
         #expect(refusal?.reason.rawValue == example.variant.reason ?? "unknown_merchant_key")
     }
 
     /// A chain that is remembered makes nothing sound that was not.
     @Test(arguments: Case.all)
     func `twice in turn with a sound one`(_ example: Case) throws {
-        let verifier = try ApplePayVerifier(ApplePayVerifierConfiguration(extraRoots: [ApplePayMint.root.der]))
-        let sound = ApplePayBench.token(example.version)
-        let json = ApplePayBench.token(example.version, example.variant) {
+        let verifier = try ApplePayVerifier(ApplePayVerifierConfiguration(extraRoots: [ApplePayTestTokens.root.der]))
+        let sound = ApplePayTokenFixture.token(example.version)
+        let json = ApplePayTokenFixture.token(example.version, example.variant) {
             if example.variant == .applicationDataAdded { $0.applicationData = nil }
         }
         for _ in 0..<2 {
-            #expect(ApplePayBench.refusal(sound, verifier) == nil)
-            #expect(ApplePayBench.refusal(json, verifier)?.reason.rawValue == example.variant.reason)
+            #expect(ApplePayTokenFixture.refusal(sound, verifier) == nil)
+            #expect(ApplePayTokenFixture.refusal(json, verifier)?.reason.rawValue == example.variant.reason)
         }
     }
 
@@ -56,6 +57,7 @@ struct ApplePayVariantTests {
     @Test(arguments: [(ApplePayVariant.derEncoding, true), (.foreignRoot, false)])
     func `without the test's root nothing is trusted`(_ variant: ApplePayVariant, _: Bool) throws {
         let verifier = try ApplePayVerifier()
-        #expect(ApplePayBench.refusal(ApplePayBench.token(.ec, variant), verifier)?.reason == .untrustedChain)
+        #expect(
+            ApplePayTokenFixture.refusal(ApplePayTokenFixture.token(.ec, variant), verifier)?.reason == .untrustedChain)
     }
 }

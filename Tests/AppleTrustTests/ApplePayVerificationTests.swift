@@ -12,23 +12,26 @@ struct ApplePayVerificationTests {
             (Int64.min / 2, "signing_time_out_of_window"),
         ] as [(Int64, String?)])
     func `a token counts for five minutes`(_ age: Int64, _ reason: String?) {
-        let token = ApplePayBench.token()
-        #expect(ApplePayBench.reason(token, at: ApplePayBench.now + age) == reason)
+        let token = ApplePayTokenFixture.token()
+        #expect(ApplePayTokenFixture.reason(token, at: ApplePayTokenFixture.now + age) == reason)
     }
 
     @Test func `the window is configured`() throws {
-        let token = ApplePayBench.token()
+        let token = ApplePayTokenFixture.token()
         let narrow = try ApplePayVerifier(
             ApplePayVerifierConfiguration(
-                extraRoots: [ApplePayMint.root.der], signingTimeWindowSeconds: 10, clockSkewSeconds: -5))
+                extraRoots: [ApplePayTestTokens.root.der], signingTimeWindowSeconds: 10, clockSkewSeconds: -5))
         for (age, isInside) in [(0, true), (10_000, true), (10_001, false), (-1, false)] as [(Int64, Bool)] {
-            #expect((ApplePayBench.refusal(token, at: ApplePayBench.now + age, narrow) == nil) == isInside)
+            #expect(
+                (ApplePayTokenFixture.refusal(token, at: ApplePayTokenFixture.now + age, narrow) == nil) == isInside)
         }
         let endless = try ApplePayVerifier(
             ApplePayVerifierConfiguration(
-                extraRoots: [ApplePayMint.root.der], signingTimeWindowSeconds: .max, clockSkewSeconds: .max))
+                extraRoots: [ApplePayTestTokens.root.der], signingTimeWindowSeconds: .max, clockSkewSeconds: .max))
         for now in [Int64.min, 0, .max] {
-            #expect(ApplePayBench.refusal(token, at: now, endless).map { $0.reason == .signingTimeOutOfWindow } ?? true)
+            #expect(
+                ApplePayTokenFixture.refusal(token, at: now, endless).map { $0.reason == .signingTimeOutOfWindow }
+                    ?? true)
         }
     }
 
@@ -39,36 +42,37 @@ struct ApplePayVerificationTests {
         ] as [([UInt8]?, String?)])
     func `a bound token pays for its order only`(_ expected: [UInt8]?, _ reason: String?) {
         for version in ApplePayRecipe.Version.allCases {
-            #expect(ApplePayBench.reason(ApplePayBench.token(version), applicationData: expected) == reason)
+            #expect(
+                ApplePayTokenFixture.reason(ApplePayTokenFixture.token(version), applicationData: expected) == reason)
         }
     }
 
     @Test func `a token bound to nothing serves where nothing was asked for`() {
-        let token = ApplePayMint.token(applicationData: nil, at: ApplePayBench.seconds)
-        #expect(ApplePayBench.reason(token, applicationData: nil) == nil)
-        #expect(ApplePayBench.reason(token, applicationData: [1]) == "application_data_mismatch")
-        #expect(ApplePayBench.reason(token, applicationData: []) == "application_data_mismatch")
+        let token = ApplePayTestTokens.token(applicationData: nil, at: ApplePayTokenFixture.seconds)
+        #expect(ApplePayTokenFixture.reason(token, applicationData: nil) == nil)
+        #expect(ApplePayTokenFixture.reason(token, applicationData: [1]) == "application_data_mismatch")
+        #expect(ApplePayTokenFixture.reason(token, applicationData: []) == "application_data_mismatch")
     }
 
     @Test func `ids are compared without their case, and the signed one counts`() throws {
         for isUpper in [true, false] {
-            let json = ApplePayBench.token { recipe in
+            let json = ApplePayTokenFixture.token { recipe in
                 let id = ApplePayRecipe.hex(recipe.transactionID)
                 recipe.editHeader = { $0["transactionId"] = isUpper ? id.uppercased() : id }
                 recipe.editToken = { $0["transactionIdentifier"] = isUpper ? id : id.uppercased() }
             }
             let token = try ApplePayToken(json)
-            let verified = try ApplePayBench.verifier.verify(
-                token, applicationData: ApplePayBench.applicationData, at: ApplePayBench.now)
+            let verified = try ApplePayTokenFixture.verifier.verify(
+                token, applicationData: ApplePayTokenFixture.applicationData, at: ApplePayTokenFixture.now)
             #expect(verified.transactionID == token.transactionIdentifier?.lowercased())
-            #expect(verified.transactionID.count == 64 && verified.signedAt == ApplePayBench.now)
+            #expect(verified.transactionID.count == 64 && verified.signedAt == ApplePayTokenFixture.now)
         }
     }
 
     @Test(arguments: ["null", nil])
     func `an absent outer id is not compared`(_ outer: String?) {
-        let json = ApplePayBench.token { $0.editToken = { $0["transactionIdentifier"] = outer } }
-        #expect(ApplePayBench.reason(json) == nil)
+        let json = ApplePayTokenFixture.token { $0.editToken = { $0["transactionIdentifier"] = outer } }
+        #expect(ApplePayTokenFixture.reason(json) == nil)
     }
 
     /// A fault of a later check does not hide one of an earlier.
@@ -77,15 +81,16 @@ struct ApplePayVerificationTests {
         (.signatureTampered, "bad_signature"), (.derEncoding, "signing_time_out_of_window"),
     ])
     func `faults come in their order`(_ variant: ApplePayVariant, _ reason: String) {
-        let json = ApplePayBench.token(.ec, variant) {
+        let json = ApplePayTokenFixture.token(.ec, variant) {
             $0.editToken = { $0["transactionIdentifier"] = "\"00\"" }
             $0.publicKeyHash = [UInt8](repeating: 0, count: 32)
         }
-        let late = ApplePayBench.now + 3_600_000
-        #expect(ApplePayBench.reason(json, applicationData: nil, at: late) == reason)
+        let late = ApplePayTokenFixture.now + 3_600_000
+        #expect(ApplePayTokenFixture.reason(json, applicationData: nil, at: late) == reason)
         #expect(
-            variant != .derEncoding || ApplePayBench.reason(json, applicationData: nil) == "application_data_mismatch")
-        #expect(variant != .derEncoding || ApplePayBench.reason(json) == "transaction_identifier_mismatch")
+            variant != .derEncoding
+                || ApplePayTokenFixture.reason(json, applicationData: nil) == "application_data_mismatch")
+        #expect(variant != .derEncoding || ApplePayTokenFixture.reason(json) == "transaction_identifier_mismatch")
     }
 
     /// A token that was used in time can be recognised later.
@@ -93,33 +98,33 @@ struct ApplePayVerificationTests {
     func `an old token is named only where nothing else is wrong with it`(
         _ variant: ApplePayVariant?, _ applicationData: [UInt8]?, _ isNamed: Bool
     ) throws {
-        let json = ApplePayBench.token(.ec, variant)
+        let json = ApplePayTokenFixture.token(.ec, variant)
         let token = try ApplePayToken(json)
-        let late = ApplePayBench.now + 3_600_000
+        let late = ApplePayTokenFixture.now + 3_600_000
         let refusal = #expect(throws: ApplePayRefusal.self) {
-            try ApplePayBench.verifier.verify(
-                token, applicationData: applicationData ?? ApplePayBench.applicationData, at: late)
+            try ApplePayTokenFixture.verifier.verify(
+                token, applicationData: applicationData ?? ApplePayTokenFixture.applicationData, at: late)
         }
         #expect(refusal?.transactionID == (isNamed ? token.transactionIdentifier?.lowercased() : nil))
     }
 
     /// The chain is judged when the token was signed, not now.
     @Test func `a leaf that ended since is good enough`() throws {
-        let leaf = ApplePayMint.leaf("Ended", .newP256()) { $0.last = ApplePayBench.seconds + 10 }
-            .issued(by: ApplePayMint.intermediate)
-        let json = ApplePayBench.token { $0.sign(by: leaf) }
-        #expect(ApplePayBench.reason(json, at: ApplePayBench.now + 60_000) == nil)
-        let later = ApplePayBench.token {
+        let leaf = ApplePayTestTokens.leaf("Ended", .newP256()) { $0.last = ApplePayTokenFixture.seconds + 10 }
+            .issued(by: ApplePayTestTokens.intermediate)
+        let json = ApplePayTokenFixture.token { $0.sign(by: leaf) }
+        #expect(ApplePayTokenFixture.reason(json, at: ApplePayTokenFixture.now + 60_000) == nil)
+        let later = ApplePayTokenFixture.token {
             $0.sign(by: leaf)
             $0.signer.signedAt += 11
         }
-        #expect(ApplePayBench.reason(later, at: ApplePayBench.now + 60_000) == "untrusted_chain")
+        #expect(ApplePayTokenFixture.reason(later, at: ApplePayTokenFixture.now + 60_000) == "untrusted_chain")
     }
 
     @Test func `a root that anchors nothing is said when the verifier is made`() {
-        for der in [[], ApplePayMint.leafEC.der, Array("text".utf8)] {
+        for der in [[], ApplePayTestTokens.leafEC.der, Array("text".utf8)] {
             #expect(throws: AppleVerifierSetupError.unusableRoot(1)) {
-                try ApplePayVerifier(ApplePayVerifierConfiguration(extraRoots: [ApplePayMint.root.der, der]))
+                try ApplePayVerifier(ApplePayVerifierConfiguration(extraRoots: [ApplePayTestTokens.root.der, der]))
             }
         }
     }

@@ -42,22 +42,22 @@ struct BERTests {
     func `and nothing else`(_ bytes: [UInt8]) { #expect(!isRead(bytes)) }
 
     @Test func `bytes, depth and elements are bounded exactly`() {
-        #expect(isRead(MintDER.octets([UInt8](repeating: 0, count: 4_092))))
-        #expect(!isRead(MintDER.octets([UInt8](repeating: 0, count: 4_093))))
+        #expect(isRead(TestDER.octets([UInt8](repeating: 0, count: 4_092))))
+        #expect(!isRead(TestDER.octets([UInt8](repeating: 0, count: 4_093))))
         func nested(_ depth: Int) -> [UInt8] {
-            (0..<depth).reduce(MintDER.null) { inner, _ in MintDER.sequence(inner) }
+            (0..<depth).reduce(TestDER.null) { inner, _ in TestDER.sequence(inner) }
         }
         func endless(_ depth: Int) -> [UInt8] {
-            (0..<depth).reduce(MintDER.null) { inner, _ in MintDER.indefinite(0x30, [inner]) }
+            (0..<depth).reduce(TestDER.null) { inner, _ in TestDER.indefinite(0x30, [inner]) }
         }
         #expect(isRead(nested(8)) && !isRead(nested(9)) && isRead(endless(8)) && !isRead(endless(9)))
-        func wide(_ count: Int) -> [UInt8] { MintDER.element(0x30, Array(repeating: MintDER.null, count: count)) }
+        func wide(_ count: Int) -> [UInt8] { TestDER.element(0x30, Array(repeating: TestDER.null, count: count)) }
         #expect(isRead(wide(99)) && !isRead(wide(100)))
     }
 
     @Test func `our limits are within those of the parser`() {
         func nested(_ depth: Int) -> [UInt8] {
-            (0..<depth).reduce(MintDER.null) { inner, _ in MintDER.sequence(inner) }
+            (0..<depth).reduce(TestDER.null) { inner, _ in TestDER.sequence(inner) }
         }
         #expect(isRead(nested(BERLimits.message.depth), .message))
         #expect(!isRead(nested(BERLimits.message.depth + 1), .message))
@@ -70,18 +70,18 @@ struct BERTests {
             ([], nil), ([0, 0x80, 0, 0, 0, 0, 0, 0, 0], nil),
         ] as [([UInt8], Int64?)])
     func `whole numbers of eight octets`(_ octets: [UInt8], _ number: Int64?) throws {
-        let node = try BERReader.read(MintDER.element(0x02, octets)[...], within: .value)
+        let node = try BERReader.read(TestDER.element(0x02, octets)[...], within: .value)
         #expect(node.integer == number)
     }
 
     @Test(arguments: [Int64.min, -65_536, -129, -128, -1, 0, 1, 127, 128, 255, 256, 65_535, Int64.max])
     func `whole numbers as they are written`(_ number: Int64) throws {
-        #expect(try BERReader.read(MintDER.integer(number)[...], within: .value).integer == number)
+        #expect(try BERReader.read(TestDER.integer(number)[...], within: .value).integer == number)
     }
 
     /// Inputs that a naive parser follows for long, each within a receipt's limit of bytes.
     private static func hostile(_ size: Int) -> [(String, [UInt8])] {
-        let large = (0..<40).reduce([UInt8]()) { inner, _ in MintDER.element(0x30, inner) }
+        let large = (0..<40).reduce([UInt8]()) { inner, _ in TestDER.element(0x30, inner) }
         return [
             (
                 "a MiB of nested indefinite lengths",
@@ -92,11 +92,11 @@ struct BERTests {
                 [[UInt8]](repeating: [0x30, 0x82, 0xFF, 0xFF], count: size / 4).flatMap(\.self)
             ),
             ("a MiB of nested definite lengths", nested(size)),
-            ("a MiB of pieces of nothing", MintDER.indefinite(0x24, [[UInt8]](repeating: [4, 0], count: size / 2))),
+            ("a MiB of pieces of nothing", TestDER.indefinite(0x24, [[UInt8]](repeating: [4, 0], count: size / 2))),
             ("a MiB of ends of contents", [0x30, 0x80] + [UInt8](repeating: 0, count: size)),
             ("a MiB of ones", [UInt8](repeating: 0xFF, count: size)),
             ("a MiB of long tags", [0x30, 0x80] + [UInt8](repeating: 0x9F, count: size)),
-            ("a MiB of empty sets", MintDER.element(0x30, [[UInt8]](repeating: [0x31, 0], count: size / 2))),
+            ("a MiB of empty sets", TestDER.element(0x30, [[UInt8]](repeating: [0x31, 0], count: size / 2))),
             ("forty levels", large), ("an indefinite length that never ends", [0x30, 0x80, 6, 1, 42]),
             ("a length of 64 bits", [0x30, 0x88] + [UInt8](repeating: 0xFF, count: 8)),
             ("a length beyond the end", [0x30, 0x83, 0x10, 0, 0, 6, 1, 42]),
@@ -106,19 +106,19 @@ struct BERTests {
     /// Definite lengths that are all right, one in another.
     private static func nested(_ size: Int) -> [UInt8] {
         var reversed: [UInt8] = []
-        while reversed.count < size { reversed += (MintDER.length(reversed.count).reversed() + [0x30]) }
+        while reversed.count < size { reversed += (TestDER.length(reversed.count).reversed() + [0x30]) }
         return reversed.reversed()
     }
 
     @Test(arguments: 0..<12)
     func `hostile ASN.1 is refused wherever it stands`(_ index: Int) {
         let (name, large) = Self.hostile(1 << 20)[index]
-        var texts = [large.base64, MintReceipt().with { $0.arrange = { _ in large } }.text]
+        var texts = [large.base64, TestReceipt().with { $0.arrange = { _ in large } }.text]
         let small = Self.hostile(40_000)[index].1
-        texts.append(MintReceipt().with { $0.message = { $0.signers = [small] } }.text)
-        texts.append(MintReceipt().with { $0.message = { $0.certificates[0] = small } }.text)
-        texts.append(MintReceipt().with { $0.more = [MintReceipt.attribute(17, small)] }.text)
-        texts.append(MintReceipt().with { $0.fields[12] = small }.text)
+        texts.append(TestReceipt().with { $0.message = { $0.signers = [small] } }.text)
+        texts.append(TestReceipt().with { $0.message = { $0.certificates[0] = small } }.text)
+        texts.append(TestReceipt().with { $0.more = [TestReceipt.attribute(17, small)] }.text)
+        texts.append(TestReceipt().with { $0.fields[12] = small }.text)
         for text in texts {
             #expect(ReceiptCase.reason(text) == .malformed, "\(name)")
             #expect(ReceiptCase.verifier.explain(text).refusal?.reason == .malformed, "\(name)")

@@ -17,14 +17,14 @@ struct ConfigurationTests {
 
     @Test func `a configuration that cannot verify anything is refused`() {
         let app = AppleApp(bundleID: "com.example.app")
-        let sound = MintChain.root.der
+        let sound = TestChain.root.der
         let rows: [(AppleVerifierConfiguration, AppleVerifierSetupError)] = [
             (.init(apps: []), .noApps),
             (.init(apps: [app], environments: []), .noEnvironments),
             (.init(apps: [app], extraRoots: [sound, []]), .unusableRoot(1)),
             (.init(apps: [app], extraRoots: [Array(sound.dropLast())]), .unusableRoot(0)),
-            (.init(apps: [app], extraRoots: [MintChain.sound.leaf.der]), .unusableRoot(0)),
-            (.init(apps: [app], extraRoots: [MintChain.sound.intermediate.der]), .unusableRoot(0)),
+            (.init(apps: [app], extraRoots: [TestChain.sound.leaf.der]), .unusableRoot(0)),
+            (.init(apps: [app], extraRoots: [TestChain.sound.intermediate.der]), .unusableRoot(0)),
             (.init(apps: [app], xcodeCertificates: [[1, 2, 3]]), .unusableXcodeCertificate(0)),
             (.init(apps: [app], xcodeCertificates: [sound]), .unusableXcodeCertificate(0)),
         ]

@@ -7,28 +7,28 @@ struct HeaderMemoryTests {
     private func count(_ verifier: AppleVerifier) -> Int { verifier.authenticator.headers.count }
 
     @Test func `a header that is known verifies as one that is not`() {
-        let verifier = MintVerifier.new()
+        let verifier = TestVerifier.new()
         let examples: [(text: String, reason: AppleRefusal.Reason?)] = [
-            (MintJWS().text, nil),
-            (MintJWS(signer: .new(.p256)).text, .badSignature),
-            (MintJWS(payload: MintJWS.transaction.with(["signedDate": "1"])).text, .certificateExpired),
-            (MintJWS(payload: MintJWS.transaction.with(["bundleId": "\"com.other\""])).text, .wrongApp),
-            (MintJWS().text + ".", .malformed), (MintJWS().text + "=", .malformed),
+            (TestJWS().text, nil),
+            (TestJWS(signer: .new(.p256)).text, .badSignature),
+            (TestJWS(payload: TestJWS.transaction.with(["signedDate": "1"])).text, .certificateExpired),
+            (TestJWS(payload: TestJWS.transaction.with(["bundleId": "\"com.other\""])).text, .wrongApp),
+            (TestJWS().text + ".", .malformed), (TestJWS().text + "=", .malformed),
         ]
         for _ in 0..<2 {
             for (text, reason) in examples {
-                #expect(MintVerifier.reason(text, verifier) == reason)
-                #expect(MintVerifier.reason(text, MintVerifier.new()) == reason)
+                #expect(TestVerifier.reason(text, verifier) == reason)
+                #expect(TestVerifier.reason(text, TestVerifier.new()) == reason)
             }
         }
         #expect(count(verifier) == 1)
     }
 
     @Test func `headers of refused chains are not remembered`() {
-        let verifier = MintVerifier.new()
+        let verifier = TestVerifier.new()
         let refused = ChainCases.all.filter { [.untrustedChain, .wrongPurpose, .malformed].contains($0.reason) }
         #expect(refused.count > 10)
-        for example in refused { _ = MintVerifier.reason(example.text, verifier) }
+        for example in refused { _ = TestVerifier.reason(example.text, verifier) }
         #expect(count(verifier) == 0)
     }
 

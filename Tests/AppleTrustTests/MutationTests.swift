@@ -13,21 +13,21 @@ struct MutationTests {
     }
 
     @Test func `one flipped bit anywhere is refused`() {
-        let verifier = MintVerifier.new()
-        let sound = Array(MintJWS().text.utf8)
-        #expect(MintVerifier.reason(String(decoding: sound, as: UTF8.self), verifier) == nil)
+        let verifier = TestVerifier.new()
+        let sound = Array(TestJWS().text.utf8)
+        #expect(TestVerifier.reason(String(decoding: sound, as: UTF8.self), verifier) == nil)
         for index in sound.indices {
             var flipped = sound
             flipped[index] ^= 1 << UInt8(index % 7)
             #expect(
-                MintVerifier.reason(String(decoding: flipped, as: UTF8.self), verifier) != nil, "byte \(index)")
+                TestVerifier.reason(String(decoding: flipped, as: UTF8.self), verifier) != nil, "byte \(index)")
         }
     }
 
     @Test func `a certificate has one spelling only`() {
-        let verifier = MintVerifier.new()
+        let verifier = TestVerifier.new()
         // About half of all signatures end in a clear bit, which an unused one has to be.
-        for chain in (0..<8).map({ _ in MintChain() }) {
+        for chain in (0..<8).map({ _ in TestChain() }) {
             for (position, der) in [chain.leaf.der, chain.intermediate.der].enumerated() {
                 guard
                     let index = der.indices.dropLast(3).last(where: {
@@ -38,21 +38,21 @@ struct MutationTests {
                 respelled[index] = 1
                 var x5c = chain.x5c
                 x5c[position] = respelled.base64
-                #expect(MintVerifier.reason(MintJWS(chain: chain, x5c: x5c).text, verifier) == .malformed)
+                #expect(TestVerifier.reason(TestJWS(chain: chain, x5c: x5c).text, verifier) == .malformed)
             }
         }
     }
 
     @Test func `one flipped bit in a certificate, signed again, is refused`() {
-        let verifier = MintVerifier.new()
-        let chain = MintChain.sound
+        let verifier = TestVerifier.new()
+        let chain = TestChain.sound
         for (position, der) in [chain.leaf.der, chain.intermediate.der].enumerated() {
             for index in der.indices {
                 var flipped = der
                 flipped[index] ^= 1 << UInt8(index % 8)
                 var x5c = chain.x5c
                 x5c[position] = flipped.base64
-                let reason = MintVerifier.reason(MintJWS(x5c: x5c).text, verifier)
+                let reason = TestVerifier.reason(TestJWS(x5c: x5c).text, verifier)
                 #expect(
                     reason == .malformed || reason == .untrustedChain, "byte \(index): \(String(describing: reason))")
             }
@@ -60,10 +60,10 @@ struct MutationTests {
     }
 
     @Test func `explaining agrees with verifying on whatever comes`() {
-        let verifier = MintVerifier.new()
-        let open = MintVerifier.new(environments: [.xcode], xcode: [MintJWS.xcodeSigner])
+        let verifier = TestVerifier.new()
+        let open = TestVerifier.new(environments: [.xcode], xcode: [TestJWS.xcodeSigner])
         var random = Sequence(state: 3)
-        let seeds = (HeaderCases.all + ChainCases.all + PayloadCases.all).map(\.text) + [MintJWS.xcode().text]
+        let seeds = (HeaderCases.all + ChainCases.all + PayloadCases.all).map(\.text) + [TestJWS.xcode().text]
         for round in 0..<600 {
             var bytes = Array((seeds[round % seeds.count]).utf8)
             for _ in 0..<(round < seeds.count ? 0 : Int.random(in: 1...3, using: &random)) where !bytes.isEmpty {
@@ -80,13 +80,13 @@ struct MutationTests {
     }
 
     @Test func `mutated payloads and headers, signed again, are explained as they are verified`() {
-        let verifier = MintVerifier.new(environments: [.production, .sandbox, .xcode])
+        let verifier = TestVerifier.new(environments: [.production, .sandbox, .xcode])
         var random = Sequence(state: 9)
         let words = ["null", "1", "-1", "\"\"", "\"Xcode\"", "{}", "[]", "true", "1e99", "\"com.other\"", "nil"]
-        let names = MintJWS.transaction.keys.sorted() + ["notificationType", "data", "autoRenewStatus", "offerType"]
+        let names = TestJWS.transaction.keys.sorted() + ["notificationType", "data", "autoRenewStatus", "offerType"]
         for round in 0..<300 {
-            var jws = round % 3 == 0 ? MintJWS.xcode() : MintJWS()
-            if round % 5 == 0 { jws.payload = MintJWS.renewalInfo }
+            var jws = round % 3 == 0 ? TestJWS.xcode() : TestJWS()
+            if round % 5 == 0 { jws.payload = TestJWS.renewalInfo }
             for _ in 0..<Int.random(in: 1...2, using: &random) {
                 jws.payload[names.randomElement(using: &random) ?? ""] = words.randomElement(using: &random)
             }

@@ -43,7 +43,7 @@ struct OpenSSLInteropTests {
 
     /// A bit flipped in what is signed, in the signature, or in the leaf.
     private static var flipped: [ReceiptCase] {
-        let receipt = MintReceipt()
+        let receipt = TestReceipt()
         let sound = receipt.bytes
         let parts = [
             ("content", receipt.content), ("leaf", receipt.chain.leaf.der), ("signature", Array(sound.suffix(256))),
@@ -71,7 +71,7 @@ struct OpenSSLInteropTests {
         let folder = FileManager.default.temporaryDirectory.appending(path: "openssl-interop-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }
-        let roots = MintReceiptChain.trusted.map { root in
+        let roots = TestReceiptChain.trusted.map { root in
             let lines = Data(root.der).base64EncodedString(options: [.lineLength64Characters, .endLineWithLineFeed])
             return "-----BEGIN CERTIFICATE-----\n\(lines)\n-----END CERTIFICATE-----\n"
         }

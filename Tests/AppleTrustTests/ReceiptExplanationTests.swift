@@ -8,8 +8,8 @@ struct ReceiptExplanationTests {
         .environment,
     ]
 
-    private func explain(_ edit: (inout MintReceipt) -> Void) -> AppleExplanation {
-        ReceiptCase.verifier.explain(MintReceipt().with(edit).text)
+    private func explain(_ edit: (inout TestReceipt) -> Void) -> AppleExplanation {
+        ReceiptCase.verifier.explain(TestReceipt().with(edit).text)
     }
 
     private func value(_ name: String, of facts: [AppleFact]) -> String? { facts.first { $0.name == name }?.value }
@@ -28,8 +28,8 @@ struct ReceiptExplanationTests {
     @Test func `a sound receipt is described`() throws {
         let explanation = explain {
             $0.digest = .sha1
-            $0.purchases = [MintPurchase(), MintPurchase([1708: MintReceipt.date(MintTime.now)])]
-            $0.arrange = { MintDER.element(0x31, $0) }
+            $0.purchases = [TestPurchase(), TestPurchase([1708: TestReceipt.date(TestTime.now)])]
+            $0.arrange = { TestDER.element(0x31, $0) }
         }
         #expect(explanation.refusal == nil)
         #expect(value("digest", of: explanation.header) == "SHA-1")
@@ -55,7 +55,7 @@ struct ReceiptExplanationTests {
 
     @Test func `twenty purchases are shown and all are counted`() {
         let explanation = explain {
-            $0.purchases = (0..<21).map { MintPurchase([1703: MintDER.utf8("\($0)")]) }
+            $0.purchases = (0..<21).map { TestPurchase([1703: TestDER.utf8("\($0)")]) }
         }
         #expect(value("in_app", of: explanation.payload) == "list of 21")
         #expect(
@@ -64,13 +64,13 @@ struct ReceiptExplanationTests {
 
     @Test func `checks go on after one that failed`() {
         let explanation = explain {
-            $0.chain = MintReceiptChain.new(leaf: {
+            $0.chain = TestReceiptChain.new(leaf: {
                 $0.markers = []
                 $0.days = -9...(-1)
             })
-            $0.fields[2] = MintDER.utf8("com.other")
-            $0.fields[0] = MintDER.utf8("Xcode")
-            $0.signer = { $0.key = MintReceiptChain.strangeKey }
+            $0.fields[2] = TestDER.utf8("com.other")
+            $0.fields[0] = TestDER.utf8("Xcode")
+            $0.signer = { $0.key = TestReceiptChain.strangeKey }
         }
         let failed = explanation.checks.compactMap { check -> AppleRefusal.Reason? in
             if case .failed(let refusal) = check.outcome { refusal.reason } else { nil }
@@ -83,8 +83,8 @@ struct ReceiptExplanationTests {
     @Test func `what is shown is printable and short`() {
         let hostile = "\u{1B}[2J\u{202E}" + String(repeating: "y", count: 230)
         let explanation = explain {
-            $0.fields[3] = MintDER.utf8(hostile)
-            $0.purchases = [MintPurchase([1702: MintDER.utf8(hostile)])]
+            $0.fields[3] = TestDER.utf8(hostile)
+            $0.purchases = [TestPurchase([1702: TestDER.utf8(hostile)])]
         }
         for name in ["application_version", "in_app 1"] {
             let shown = value(name, of: explanation.payload) ?? ""
@@ -95,8 +95,8 @@ struct ReceiptExplanationTests {
 
     @Test func `what cannot be read is said to be so`() {
         let explanation = explain {
-            $0.fields[3] = MintDER.integer(1)
-            $0.more = [MintReceipt.attribute(17, [0xFF])]
+            $0.fields[3] = TestDER.integer(1)
+            $0.more = [TestReceipt.attribute(17, [0xFF])]
             $0.purchases = []
         }
         #expect(value("application_version", of: explanation.payload) == "cannot be read")

@@ -3,7 +3,7 @@ import Testing
 
 @Suite("Nothing changed in a receipt is ever believed, and nothing at all can trap")
 struct ReceiptMutationTests {
-    private let verifier = MintVerifier.new(roots: [MintReceiptChain.root])
+    private let verifier = TestVerifier.new(roots: [TestReceiptChain.root])
 
     /// All that it says; nil where it is refused.
     private func contents(_ bytes: [UInt8]) -> String? {
@@ -11,10 +11,10 @@ struct ReceiptMutationTests {
     }
 
     private static let receipts = [
-        MintReceipt().with { $0.message = { $0.certificates.removeLast() } },
-        MintReceipt().with {
+        TestReceipt().with { $0.message = { $0.certificates.removeLast() } },
+        TestReceipt().with {
             $0.digest = .sha1
-            $0.signer = { $0.attributes = MintSigner.sound }
+            $0.signer = { $0.attributes = TestSigner.sound }
             $0.message = { $0.encoding = .segmented }
         },
     ]
@@ -38,7 +38,7 @@ struct ReceiptMutationTests {
     }
 
     @Test func `what is cut off is refused`() {
-        for sound in [MintReceipt().bytes, MintReceipt().with { $0.message = { $0.encoding = .nested } }.bytes] {
+        for sound in [TestReceipt().bytes, TestReceipt().with { $0.message = { $0.encoding = .nested } }.bytes] {
             for count in stride(from: 0, to: sound.count, by: 3) {
                 #expect(contents(Array(sound.prefix(count))) == nil)
             }
@@ -59,13 +59,13 @@ struct ReceiptMutationTests {
 
     @Test func `mutated contents, signed again, are explained as they are verified`() {
         var random = MutationTests.Sequence(state: 7)
-        let content = MintReceipt().content
+        let content = TestReceipt().content
         var accepted = 0
         for round in 0..<400 {
             var bytes = content
             for _ in 0..<(round % 4) { Self.mutate(&bytes, &random) }
             let mutated = bytes
-            if expectAgreement(MintReceipt().with { $0.arrange = { _ in mutated } }.bytes) == nil { accepted += 1 }
+            if expectAgreement(TestReceipt().with { $0.arrange = { _ in mutated } }.bytes) == nil { accepted += 1 }
         }
         #expect(accepted >= 100 && accepted < 400)
     }

@@ -14,45 +14,45 @@ struct ReceiptRefusalTests {
 
     /// Twice, so that the second answer comes from the remembered chain where there is one.
     private func expect(_ example: ReceiptCase) {
-        let verifier = MintVerifier.new(roots: MintReceiptChain.trusted)
+        let verifier = TestVerifier.new(roots: TestReceiptChain.trusted)
         #expect(ReceiptCase.reason(example.text, verifier) == example.reason)
         #expect(ReceiptCase.reason(example.text, verifier) == example.reason)
     }
 
     @Test func `of several faults the first in the contract's order is told`() {
-        var receipt = MintReceipt(chain: MintReceiptChain.new(root: MintReceiptChain.foreignRoot))
-        receipt.fields[2] = MintDER.utf8("com.other")
-        receipt.fields[0] = MintDER.utf8("Xcode")
-        receipt.purchases = [MintPurchase(without: [1702])]
+        var receipt = TestReceipt(chain: TestReceiptChain.new(root: TestReceiptChain.foreignRoot))
+        receipt.fields[2] = TestDER.utf8("com.other")
+        receipt.fields[0] = TestDER.utf8("Xcode")
+        receipt.purchases = [TestPurchase(without: [1702])]
         receipt.digest = .sha384
         receipt.message = { $0.certificates.removeFirst() }
         #expect(ReceiptCase.reason(receipt.text) == .malformed)
         receipt.message = { _ in }
-        receipt.signer = { $0.key = MintReceiptChain.strangeKey }
+        receipt.signer = { $0.key = TestReceiptChain.strangeKey }
         #expect(ReceiptCase.reason(receipt.text) == .unsupportedAlgorithm)
         receipt.digest = .sha256
         #expect(ReceiptCase.reason(receipt.text) == .untrustedChain)
-        receipt.chain = MintReceiptChain.new(leaf: {
+        receipt.chain = TestReceiptChain.new(leaf: {
             $0.markers = []
             $0.days = -9...(-1)
         })
         #expect(ReceiptCase.reason(receipt.text) == .wrongPurpose)
         receipt.chain = ReceiptSoundCases.ended
         #expect(ReceiptCase.reason(receipt.text) == .certificateExpired)
-        receipt.chain = MintReceiptChain.sound
+        receipt.chain = TestReceiptChain.sound
         #expect(ReceiptCase.reason(receipt.text) == .badSignature)
         receipt.signer = { _ in }
         #expect(ReceiptCase.reason(receipt.text) == .malformed)
-        receipt.purchases = [MintPurchase()]
+        receipt.purchases = [TestPurchase()]
         #expect(ReceiptCase.reason(receipt.text) == .wrongApp)
-        receipt.fields[2] = MintDER.utf8("com.example.app")
+        receipt.fields[2] = TestDER.utf8("com.example.app")
         #expect(ReceiptCase.reason(receipt.text) == .wrongEnvironment)
         receipt.fields[0] = nil
         #expect(ReceiptCase.reason(receipt.text) == nil)
     }
 
     @Test func `base64 may have line breaks, and nothing else besides`() {
-        let text = MintReceipt().text
+        let text = TestReceipt().text
         let lines = stride(from: 0, to: text.count, by: 64).map { String(text.dropFirst($0).prefix(64)) }
         for sound in [lines.joined(separator: "\n"), lines.joined(separator: "\r\n") + "\r\n", " \t" + text] {
             #expect(ReceiptCase.reason(sound) == nil)
@@ -84,15 +84,15 @@ struct ReceiptRefusalTests {
     }
 
     @Test func `a JWS is no receipt, and a receipt no JWS`() {
-        #expect(ReceiptCase.reason(MintJWS().text) == .malformed)
-        #expect(MintVerifier.reason(MintReceipt().text) == .malformed)
+        #expect(ReceiptCase.reason(TestJWS().text) == .malformed)
+        #expect(TestVerifier.reason(TestReceipt().text) == .malformed)
     }
 
     @Test func `a detail is one short printable line`() {
         let hostile = "com.\u{1B}[31m\n" + String(repeating: "x", count: 200)
-        var receipts = [MintReceipt().with { $0.fields[2] = MintDER.utf8(hostile) }]
-        receipts.append(MintReceipt().with { $0.fields[0] = MintDER.utf8("Xcode\n") })
-        receipts.append(MintReceipt().with { $0.digest = .sha384 })
+        var receipts = [TestReceipt().with { $0.fields[2] = TestDER.utf8(hostile) }]
+        receipts.append(TestReceipt().with { $0.fields[0] = TestDER.utf8("Xcode\n") })
+        receipts.append(TestReceipt().with { $0.digest = .sha384 })
         for receipt in receipts {
             let refusal = ReceiptCase.verifier.explain(receipt.text).refusal
             let detail = refusal?.detail ?? ""

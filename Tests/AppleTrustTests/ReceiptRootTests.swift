@@ -7,7 +7,7 @@ import Testing
 @Suite("Which root a receipt's chain may end in")
 struct ReceiptRootTests {
     private func reason(
-        _ receipt: MintReceipt, roots: [MintIdentity] = [], pinned: MintIdentity? = nil
+        _ receipt: TestReceipt, roots: [TestIdentity] = [], pinned: TestIdentity? = nil
     ) -> AppleRefusal.Reason? {
         let authenticator = ReceiptAuthenticator(
             chains: ChainValidator(
@@ -24,45 +24,45 @@ struct ReceiptRootTests {
     }
 
     @Test func `an embedded root counts exactly when its hash is pinned`() {
-        let root = MintReceiptChain.root
-        #expect(reason(MintReceipt(), pinned: root) == nil)
-        #expect(reason(MintReceipt()) == .untrustedChain)
-        #expect(reason(MintReceipt(), pinned: MintReceiptChain.foreignRoot) == .untrustedChain)
-        let foreign = MintReceipt(chain: MintReceiptChain.new(root: MintReceiptChain.foreignRoot))
+        let root = TestReceiptChain.root
+        #expect(reason(TestReceipt(), pinned: root) == nil)
+        #expect(reason(TestReceipt()) == .untrustedChain)
+        #expect(reason(TestReceipt(), pinned: TestReceiptChain.foreignRoot) == .untrustedChain)
+        let foreign = TestReceipt(chain: TestReceiptChain.new(root: TestReceiptChain.foreignRoot))
         #expect(reason(foreign, pinned: root) == .untrustedChain)
-        #expect(reason(foreign, pinned: MintReceiptChain.foreignRoot) == nil)
+        #expect(reason(foreign, pinned: TestReceiptChain.foreignRoot) == nil)
         #expect(
             reason(foreign.with { $0.message = { $0.certificates.append(root.der) } }, pinned: root) == .untrustedChain)
-        let without = MintReceipt().with { $0.message = { $0.certificates.removeLast() } }
+        let without = TestReceipt().with { $0.message = { $0.certificates.removeLast() } }
         #expect(reason(without, pinned: root) == .untrustedChain)
         #expect(reason(without, roots: [root]) == nil)
     }
 
     @Test func `a pinned root has to be an authority, and valid`() {
         // The leaf's hash pinned: it anchors nothing.
-        #expect(reason(MintReceipt(), pinned: MintReceiptChain.sound.leaf) == .untrustedChain)
-        #expect(reason(MintReceipt(), pinned: MintReceiptChain.sound.intermediate) == .untrustedChain)
-        let ended = MintReceipt(chain: MintReceiptChain.new(root: MintReceiptChain.expiredRoot))
-        #expect(reason(ended, pinned: MintReceiptChain.expiredRoot) == .certificateExpired)
+        #expect(reason(TestReceipt(), pinned: TestReceiptChain.sound.leaf) == .untrustedChain)
+        #expect(reason(TestReceipt(), pinned: TestReceiptChain.sound.intermediate) == .untrustedChain)
+        let ended = TestReceipt(chain: TestReceiptChain.new(root: TestReceiptChain.expiredRoot))
+        #expect(reason(ended, pinned: TestReceiptChain.expiredRoot) == .certificateExpired)
     }
 
     @Test func `a configured root counts beside the pinned one`() {
-        let other = MintReceipt(chain: MintReceiptChain.legacy)
-        for receipt in [MintReceipt(), other] {
-            #expect(reason(receipt, roots: [MintReceiptChain.legacy.root], pinned: MintReceiptChain.root) == nil)
+        let other = TestReceipt(chain: TestReceiptChain.legacy)
+        for receipt in [TestReceipt(), other] {
+            #expect(reason(receipt, roots: [TestReceiptChain.legacy.root], pinned: TestReceiptChain.root) == nil)
         }
-        #expect(reason(other, pinned: MintReceiptChain.root) == .untrustedChain)
+        #expect(reason(other, pinned: TestReceiptChain.root) == .untrustedChain)
     }
 
     @Test func `the root of JWS anchors no receipt, and that of receipts no JWS`() {
-        let both = MintVerifier.new(roots: [MintChain.root] + MintReceiptChain.trusted)
-        #expect(ReceiptCase.reason(MintReceipt().text, both) == nil && MintVerifier.reason(MintJWS().text, both) == nil)
-        let jws = MintReceipt(chain: MintChain.sound)
+        let both = TestVerifier.new(roots: [TestChain.root] + TestReceiptChain.trusted)
+        #expect(ReceiptCase.reason(TestReceipt().text, both) == nil && TestVerifier.reason(TestJWS().text, both) == nil)
+        let jws = TestReceipt(chain: TestChain.sound)
         #expect(ReceiptCase.reason(jws.text, both) == .untrustedChain)
-        let mixed = MintReceiptChain.new(root: MintChain.root)
-        #expect(ReceiptCase.reason(MintReceipt(chain: mixed).text, both) == .untrustedChain)
-        #expect(ReceiptCase.reason(MintReceipt().text, MintVerifier.new(roots: [MintChain.root])) == .untrustedChain)
-        #expect(ReceiptCase.reason(MintReceipt().text, MintVerifier.new(roots: [])) == .untrustedChain)
+        let mixed = TestReceiptChain.new(root: TestChain.root)
+        #expect(ReceiptCase.reason(TestReceipt(chain: mixed).text, both) == .untrustedChain)
+        #expect(ReceiptCase.reason(TestReceipt().text, TestVerifier.new(roots: [TestChain.root])) == .untrustedChain)
+        #expect(ReceiptCase.reason(TestReceipt().text, TestVerifier.new(roots: [])) == .untrustedChain)
     }
 
     @Test func `the pinned hash is that of Apple Inc. Root CA`() {
@@ -71,12 +71,12 @@ struct ReceiptRootTests {
     }
 
     @Test func `a remembered chain is used inside its dates only`() throws {
-        let verifier = MintVerifier.new(roots: [MintReceiptChain.root])
-        let inside = MintTime.now - 2 * MintTime.day
-        let outside = MintTime.now
-        var receipt = MintReceipt(chain: ReceiptSoundCases.ended)
+        let verifier = TestVerifier.new(roots: [TestReceiptChain.root])
+        let inside = TestTime.now - 2 * TestTime.day
+        let outside = TestTime.now
+        var receipt = TestReceipt(chain: ReceiptSoundCases.ended)
         for time in [inside, outside, inside, outside] {
-            receipt.fields[12] = MintReceipt.date(time)
+            receipt.fields[12] = TestReceipt.date(time)
             #expect(
                 ReceiptCase.reason(receipt.text, verifier) == (time == inside ? nil : .certificateExpired))
         }

@@ -3,10 +3,10 @@ import Testing
 
 @Suite("Renewal information and other payloads")
 struct RenewalInfoTests {
-    private let verifier = MintVerifier.new()
+    private let verifier = TestVerifier.new()
 
     private func text(_ changes: [String: String?] = [:]) -> String {
-        MintJWS(payload: MintJWS.renewalInfo.with(changes)).text
+        TestJWS(payload: TestJWS.renewalInfo.with(changes)).text
     }
 
     @Test func `every field has its type`() throws {
@@ -25,7 +25,7 @@ struct RenewalInfoTests {
         #expect(info.winBackOfferIDs == ["a", "b"] && info.renewalDate == 6 && info.renewalPrice == 990)
         #expect(info.currency == "EUR" && info.recentSubscriptionStartDate == 7 && info.appTransactionID == "704")
         #expect(info.appAccountToken == "6d7a1a51-0f0a-4f6e-9c1b-4a0a9c3f1e2d" && info.billingPlan?.known == .monthly)
-        #expect(info.environment == .production && info.signer == .apple && info.signedDate == MintTime.now)
+        #expect(info.environment == .production && info.signer == .apple && info.signedDate == TestTime.now)
     }
 
     @Test(
@@ -62,23 +62,23 @@ struct RenewalInfoTests {
 
     @Test func `it belongs to the transactions of its subscription in its environment only`() throws {
         let info = try verifier.renewalInfo(text())
-        #expect(info.belongs(to: try verifier.transaction(MintJWS().text)))
+        #expect(info.belongs(to: try verifier.transaction(TestJWS().text)))
         for changes in [["originalTransactionId": "\"1\""], ["environment": "\"Sandbox\""]] {
-            let other = MintJWS(payload: MintJWS.transaction.with(changes as [String: String?])).text
+            let other = TestJWS(payload: TestJWS.transaction.with(changes as [String: String?])).text
             #expect(!info.belongs(to: try verifier.transaction(other)))
         }
     }
 
     @Test func `renewal information is no transaction`() {
-        #expect(MintVerifier.reason(text()) == .malformed)
+        #expect(TestVerifier.reason(text()) == .malformed)
     }
 
     @Test func `any payload is verified without regard to app and environment`() throws {
-        let bytes = Array("{\"notificationType\":\"TEST\",\"signedDate\":\(MintTime.now),\"data\":{}}".utf8)
-        let payload = try verifier.payload(MintJWS(payloadBytes: bytes).text)
-        #expect(payload.json == bytes && payload.signedDate == MintTime.now && payload.signer == .apple)
+        let bytes = Array("{\"notificationType\":\"TEST\",\"signedDate\":\(TestTime.now),\"data\":{}}".utf8)
+        let payload = try verifier.payload(TestJWS(payloadBytes: bytes).text)
+        #expect(payload.json == bytes && payload.signedDate == TestTime.now && payload.signer == .apple)
         #expect(throws: AppleRefusal.self) {
-            try verifier.payload(MintJWS(payloadBytes: bytes, signer: .new(.p256)).text)
+            try verifier.payload(TestJWS(payloadBytes: bytes, signer: .new(.p256)).text)
         }
     }
 }

@@ -3,19 +3,19 @@ import Testing
 
 @Suite("What a verified transaction says")
 struct VerifiedTransactionTests {
-    private let verifier = MintVerifier.new()
+    private let verifier = TestVerifier.new()
 
     private func verified(_ changes: [String: String?] = [:]) throws -> VerifiedTransaction {
-        try verifier.transaction(MintJWS(payload: MintJWS.transaction.with(changes)).text)
+        try verifier.transaction(TestJWS(payload: TestJWS.transaction.with(changes)).text)
     }
 
     @Test func `every field has its type`() throws {
         let full = try verified([
             "webOrderLineItemId": "\"3000\"", "subscriptionGroupIdentifier": "\"20900001\"",
-            "type": "\"Auto-Renewable Subscription\"", "expiresDate": "\(MintTime.now + 1)", "quantity": "3",
+            "type": "\"Auto-Renewable Subscription\"", "expiresDate": "\(TestTime.now + 1)", "quantity": "3",
             "isUpgraded": "true", "offerType": "2", "offerIdentifier": "\"spring\"",
             "offerDiscountType": "\"FREE_TRIAL\"", "offerPeriod": "\"P1M\"", "transactionReason": "\"RENEWAL\"",
-            "inAppOwnershipType": "\"FAMILY_SHARED\"", "revocationDate": "\(MintTime.now + 2)",
+            "inAppOwnershipType": "\"FAMILY_SHARED\"", "revocationDate": "\(TestTime.now + 2)",
             "revocationReason": "1", "revocationType": "\"REFUND_PRORATED\"", "revocationPercentage": "50000",
             "billingPlanType": "\"MONTHLY\"",
             "commitmentInfo": "{\"billingPeriodNumber\":2,\"totalBillingPeriods\":12,"
@@ -25,8 +25,8 @@ struct VerifiedTransactionTests {
         #expect(full.webOrderLineItemID == "3000" && full.subscriptionGroupID == "20900001")
         #expect(full.bundleID == "com.example.app" && full.productID == "com.example.vip.month")
         #expect(full.type.known == .autoRenewableSubscription && full.quantity == 3 && full.isUpgraded)
-        #expect(full.purchaseDate == MintTime.now - 5_000 && full.originalPurchaseDate == MintTime.now - 9_000)
-        #expect(full.expiresDate == MintTime.now + 1 && full.signedDate == MintTime.now)
+        #expect(full.purchaseDate == TestTime.now - 5_000 && full.originalPurchaseDate == TestTime.now - 9_000)
+        #expect(full.expiresDate == TestTime.now + 1 && full.signedDate == TestTime.now)
         #expect(full.environment == .production && full.signer == .apple)
         #expect(full.appAccountToken == "6d7a1a51-0f0a-4f6e-9c1b-4a0a9c3f1e2d")
         #expect(full.appTransactionID == "704000000000001" && full.ownership == .known(.familyShared))
@@ -36,15 +36,15 @@ struct VerifiedTransactionTests {
         #expect(full.offer?.discount?.known == .freeTrial && full.offer?.period == "P1M")
         #expect(full.commitment?.billingPeriodNumber == 2 && full.commitment?.totalBillingPeriods == 12)
         #expect(full.commitment?.price == 1 && full.commitment?.expiresDate == 3)
-        #expect(full.revocationDate == MintTime.now + 2 && full.revocationReason?.known == .issueInApp)
+        #expect(full.revocationDate == TestTime.now + 2 && full.revocationReason?.known == .issueInApp)
         #expect(full.revocationType?.known == .proratedRefund && full.revocationPercentage == 50_000)
     }
 
     @Test func `a transaction that names no app is that of the question, and of no other app`() throws {
-        let nameless = MintJWS(payload: MintJWS.transaction.with(["bundleId": nil])).text
+        let nameless = TestJWS(payload: TestJWS.transaction.with(["bundleId": nil])).text
         #expect(try verifier.transaction(nameless, of: "com.example.app").bundleID == "com.example.app")
-        for text in [nameless, MintJWS(payload: MintJWS.transaction.with(["bundleId": "null"])).text] {
-            #expect(MintVerifier.reason(text) == .malformed)
+        for text in [nameless, TestJWS(payload: TestJWS.transaction.with(["bundleId": "null"])).text] {
+            #expect(TestVerifier.reason(text) == .malformed)
         }
         func reason(_ text: String, of app: String) -> AppleRefusal.Reason? {
             do throws(AppleRefusal) {
@@ -55,16 +55,16 @@ struct VerifiedTransactionTests {
             }
         }
         #expect(reason(nameless, of: "com.other") == .wrongApp)
-        let others = MintJWS(payload: MintJWS.transaction.with(["bundleId": "\"com.other\""])).text
+        let others = TestJWS(payload: TestJWS.transaction.with(["bundleId": "\"com.other\""])).text
         #expect(reason(others, of: "com.example.app") == .wrongApp)
-        let empty = MintJWS(payload: MintJWS.transaction.with(["bundleId": "\"\""])).text
+        let empty = TestJWS(payload: TestJWS.transaction.with(["bundleId": "\"\""])).text
         #expect(reason(empty, of: "com.example.app") == .malformed)
-        let forged = MintJWS(payload: MintJWS.transaction.with(["bundleId": nil]), signer: .new(.p256)).text
+        let forged = TestJWS(payload: TestJWS.transaction.with(["bundleId": nil]), signer: .new(.p256)).text
         #expect(reason(forged, of: "com.example.app") == .badSignature)
     }
 
     @Test func `what Apple leaves out is absent, also when it is null`() throws {
-        let optional = MintJWS.transaction.keys.filter {
+        let optional = TestJWS.transaction.keys.filter {
             ![
                 "transactionId", "originalTransactionId", "bundleId", "productId", "purchaseDate", "signedDate", "type",
                 "environment",
@@ -104,7 +104,7 @@ struct VerifiedTransactionTests {
         #expect(odd.quantity == 1 && odd.price == nil && odd.currency == nil && odd.expiresDate == nil)
         // What was taken back stays so, whenever that was.
         for date in ["-5", "\"yesterday\"", "253402300800000"] {
-            #expect(try verified(["revocationDate": date]).revocationDate == MintTime.now)
+            #expect(try verified(["revocationDate": date]).revocationDate == TestTime.now)
         }
     }
 
@@ -127,9 +127,9 @@ struct VerifiedTransactionTests {
         let both = try AppleVerifier(
             .init(
                 apps: [AppleApp(bundleID: "com.a"), AppleApp(bundleID: "com.b", appAppleID: 7)],
-                extraRoots: [MintChain.root.der]))
+                extraRoots: [TestChain.root.der]))
         for name in ["com.a", "com.b"] {
-            let text = MintJWS(payload: MintJWS.transaction.with(["bundleId": "\"\(name)\""])).text
+            let text = TestJWS(payload: TestJWS.transaction.with(["bundleId": "\"\(name)\""])).text
             #expect(try both.transaction(text).bundleID == name)
         }
         #expect(both.app(bundleID: "com.b")?.appAppleID == 7 && both.app(bundleID: "com.c") == nil)

@@ -9,7 +9,7 @@ struct Outcome: Equatable, CustomStringConvertible {
     let description: String
 }
 
-extension Desk {
+extension GatewayFixture {
     func outcome(_ id: ID<Order>) async throws -> Outcome {
         let text = try await store.read { db in
             guard let order = try db.orders.find(id) else { return "" }

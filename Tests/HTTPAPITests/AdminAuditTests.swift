@@ -129,7 +129,7 @@ struct AdminAuditTests {
         try await counter.desk.gateway.workFinder.prepare()
         let now = counter.desk.clock.now
         try await counter.desk.store.write { tx in
-            guard let alice = try tx.users.findID(Desk.user("alice")) else { return }
+            guard let alice = try tx.users.findID(GatewayFixture.user("alice")) else { return }
             _ = try tx.purchaseOwners.bind(StoreSubject(.production, "audited"), to: alice, at: now)
         }
         func newest(_ path: String) async throws -> String {

@@ -13,8 +13,8 @@ import Testing
 
 /// Runs a test at the HTTP API of a desk that takes Apple Pay.
 private func withWalletCounter(
-    on engine: TestEngine, _ setup: WalletDeskSetup = WalletDeskSetup(),
-    sessionsPerMinute: Int64 = 0, _ body: @Sendable (Counter, WalletDesk) async throws -> Void
+    on engine: TestEngine, _ setup: ApplePayGatewayFixtureSetup = ApplePayGatewayFixtureSetup(),
+    sessionsPerMinute: Int64 = 0, _ body: @Sendable (Counter, ApplePayGatewayFixture) async throws -> Void
 ) async throws {
     try await withWalletDesk(on: engine, setup) { wallet in
         var limits = CounterSetup().limits
@@ -117,7 +117,8 @@ struct ApplePayRouteTests {
     }
 
     @Test func `a session is Apple's object, unchanged and not to be kept`() async throws {
-        try await withWalletCounter(on: .sqlite, WalletDeskSetup { $0.gateway = SessionGateway() }) { counter, wallet in
+        try await withWalletCounter(on: .sqlite, ApplePayGatewayFixtureSetup { $0.gateway = SessionGateway() }) {
+            counter, wallet in
             let user = try await counter.token()
             let contract = try await wallet.checkout()
             let ask = #"{"order_id":"\#(contract.order)"}"#
@@ -141,7 +142,7 @@ struct ApplePayRouteTests {
     }
 
     @Test func `sessions are limited for each user`() async throws {
-        let setup = WalletDeskSetup { $0.gateway = SessionGateway() }
+        let setup = ApplePayGatewayFixtureSetup { $0.gateway = SessionGateway() }
         try await withWalletCounter(on: .sqlite, setup, sessionsPerMinute: 20) { counter, wallet in
             let user = try await counter.token()
             let contract = try await wallet.checkout()
@@ -172,7 +173,7 @@ struct ApplePayRouteTests {
     @Test(arguments: TestEngine.allCases, InstrumentForm.allCases)
     func `card data is left nowhere`(_ engine: TestEngine, _ form: InstrumentForm) async throws {
         let capture = LogCapture()
-        let setup = WalletDeskSetup {
+        let setup = ApplePayGatewayFixtureSetup {
             $0.form = form
             $0.desk.logger = capture.logger()
         }
@@ -193,9 +194,9 @@ struct ApplePayRouteTests {
             dump(charge, to: &dumped)
             texts += [capture.text, dumped, "\(charge)", String(reflecting: charge)]
             #expect(capture.text.contains("an Apple Pay token was refused"))
-            let cryptogram = Data(ApplePayMint.cryptogram)
-            let hex = Hex.encoded(ApplePayMint.cryptogram)
-            for planted in [ApplePayMint.accountNumber, cryptogram.base64EncodedString(), hex] {
+            let cryptogram = Data(ApplePayTestTokens.cryptogram)
+            let hex = Hex.encoded(ApplePayTestTokens.cryptogram)
+            for planted in [ApplePayTestTokens.accountNumber, cryptogram.base64EncodedString(), hex] {
                 for text in texts { #expect(!text.contains(planted)) }
                 #expect(try await wallet.desk.places(of: planted).isEmpty)
             }

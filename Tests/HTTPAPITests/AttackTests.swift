@@ -162,10 +162,13 @@ struct ByteBudgetTests {
         #expect(takes(25, .provider(one), from: budget) && !takes(1, .provider(one), from: budget))
         #expect(takes(25, .provider(two), from: budget) && !takes(1, .provider(three), from: budget))
         #expect(
-            takes(20, .user(Desk.user("alice")), from: budget) && !takes(1, .user(Desk.user("alice")), from: budget))
-        #expect(takes(5, .user(Desk.user("bob")), from: budget) && !takes(1, .user(Desk.user("bob")), from: budget))
+            takes(20, .user(GatewayFixture.user("alice")), from: budget)
+                && !takes(1, .user(GatewayFixture.user("alice")), from: budget))
+        #expect(
+            takes(5, .user(GatewayFixture.user("bob")), from: budget)
+                && !takes(1, .user(GatewayFixture.user("bob")), from: budget))
         budget.giveBack(10, for: .stranger(one))
-        #expect(takes(4, .stranger(three), from: budget) && takes(6, .user(Desk.user("bob")), from: budget))
+        #expect(takes(4, .stranger(three), from: budget) && takes(6, .user(GatewayFixture.user("bob")), from: budget))
     }
 
     @Test

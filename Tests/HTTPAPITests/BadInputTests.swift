@@ -281,8 +281,8 @@ struct BadInputTests {
         Call(.post, "/v1/public/usage/messages/consume", #"{"amount":11}"#, status: 429, error: "usage_limit_reached"),
         Call(.get, "/v1/public/payments/pay_x/qr.svg", status: 404, error: "not_found"),
         Call(.post, "/v1/notify/unknown", "{}", status: 404, error: "not_found"),
-        Call(.get, "/v1/notify/\(Desk.notifyToken("box-url"))", status: 404, error: "not_found"),
-        Call(.post, "/v1/notify/\(Desk.notifyToken("box-url"))", "{}", error: "invalid_notification"),
+        Call(.get, "/v1/notify/\(GatewayFixture.notifyToken("box-url"))", status: 404, error: "not_found"),
+        Call(.post, "/v1/notify/\(GatewayFixture.notifyToken("box-url"))", "{}", error: "invalid_notification"),
         Call(.get, "/sandbox/pay_x", status: 404, error: "not_found"),
     ]
 

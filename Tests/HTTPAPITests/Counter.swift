@@ -17,7 +17,7 @@ import Testing
 
 /// What a test may want otherwise than a ``Counter`` has it.
 struct CounterSetup: Sendable {
-    var desk = DeskSetup()
+    var desk = GatewayFixtureSetup()
     var corsOrigins: [String] = ["https://app.example"]
     var limits = APISettings.Limits(
         userPerSecond: 0, userBurst: 0, keyPerSecond: 0, keyBurst: 0, sessionsPerMinute: 0, concurrent: 0)
@@ -26,11 +26,11 @@ struct CounterSetup: Sendable {
     var audience = ""
 }
 
-/// The whole HTTP API over a ``Desk``, without a socket.
+/// The whole HTTP API over a ``GatewayFixture``, without a socket.
 struct Counter: Sendable {
     static let userSecret = "user-secret-planted-in-tests-0123456789"
 
-    let desk: Desk
+    let desk: GatewayFixture
     let api: API
     let client: any TestClientProtocol
     let adminKey: String
@@ -95,14 +95,14 @@ struct Counter: Sendable {
     ///
     /// - Parameter value: minor units where it is another amount than the contract's.
     func notify(
-        _ type: String, _ contract: JSONValue, secret: String = Desk.sandboxSecret, value: Int64? = nil
+        _ type: String, _ contract: JSONValue, secret: String = GatewayFixture.sandboxSecret, value: Int64? = nil
     ) async throws -> Reply {
         let notice = SandboxNotice(
             event_id: "\(contract.text("payment_id")) \(type)", payment_id: contract.text("payment_id"), type: type,
-            amount: Desk.money(value ?? contract["amount"].int("value"), contract["amount"].text("currency")),
+            amount: GatewayFixture.money(value ?? contract["amount"].int("value"), contract["amount"].text("currency")),
             occurred_at: desk.clock.now.rawValue)
         let signed = try notice.signed(at: desk.clock.now, secret: secret)
-        let path = "/v1/notify/\(Desk.notifyToken(contract.text("provider")))"
+        let path = "/v1/notify/\(GatewayFixture.notifyToken(contract.text("provider")))"
         let headers = Dictionary(uniqueKeysWithValues: signed.headers.map { ($0.name, $0.value) })
         return try await send(.post, path, body: String(decoding: signed.body, as: UTF8.self), headers: headers)
     }

@@ -104,7 +104,7 @@ struct EnvelopeTests {
                 let reply = try await counter.post("/v1/public/checkout", token, body(size))
                 #expect(reply.status == 413 && reply.error == "payload_too_large")
             }
-            let path = "/v1/notify/\(Desk.notifyToken("box-url"))"
+            let path = "/v1/notify/\(GatewayFixture.notifyToken("box-url"))"
             let fits = try await counter.post(path, nil, String(repeating: "x", count: 2 << 20))
             #expect(fits.error == "invalid_notification")
             let exceeds = try await counter.post(path, nil, String(repeating: "x", count: (2 << 20) + 1))

@@ -142,8 +142,8 @@ struct NodeTests {
     }
 
     @Test func `a share follows the number of nodes and is never nothing`() {
-        let clock = DeskClock(0)
-        let nodes = DeskClock(4)
+        let clock = FixtureClock(0)
+        let nodes = FixtureClock(4)
         let limiter = RateLimiter(perSecond: 8, burst: 12, nodes: { nodes.now.rawValue }, time: clock.time)
         func passed() -> Int { (0..<50).count { _ in limiter.take("alice") == nil } }
         #expect(passed() == 3)

@@ -41,7 +41,7 @@ struct PageTests {
     func `a qr contract has its image`() async throws {
         try await withCounter { counter in
             let contract = try await counter.checkout(try await counter.token(), #","provider":"box-qr""#)
-            let path = contract.text("qr_image_url").replacing(Desk.publicURL, with: "")
+            let path = contract.text("qr_image_url").replacing(GatewayFixture.publicURL, with: "")
             let image = try await counter.get(path)
             #expect(image.status == 200)
             #expect(image.header("Content-Type") == "image/svg+xml")
@@ -70,7 +70,7 @@ struct PageTests {
         try await withCounter(on: engine) { counter in
             let token = try await counter.token()
             let contract = try await counter.checkout(token, #","return_url":"https://app.example/done""#)
-            let path = contract.text("checkout_url").replacing(Desk.publicURL, with: "")
+            let path = contract.text("checkout_url").replacing(GatewayFixture.publicURL, with: "")
             let page = try await counter.get(path)
             #expect(page.status == 200 && page.text.contains("39.90 CNY"))
             #expect(page.header("Content-Security-Policy")?.contains("default-src 'none'") == true)

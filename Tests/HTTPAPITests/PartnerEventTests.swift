@@ -10,7 +10,7 @@ import Testing
 @Suite("Partners: events")
 struct PartnerEventTests {
     /// Numbers what has no number yet, as the dispatcher does.
-    private static func number(_ desk: Desk) async throws {
+    private static func number(_ desk: GatewayFixture) async throws {
         try await desk.store.write { tx in
             let last = try tx.row("SELECT COALESCE(MAX(seq), 0) AS seq FROM events")?.int("seq") ?? 0
             let waiting = try tx.rows("SELECT id FROM events WHERE seq IS NULL ORDER BY id")

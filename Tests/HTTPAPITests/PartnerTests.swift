@@ -134,7 +134,7 @@ struct PartnerTests {
             func debit() async throws -> BalanceView {
                 let context = try await desk.run("cut short")
                 return try await desk.gateway.wallets.debit(
-                    30, of: "coins", from: Desk.user("alice"), reason: "", context: context)
+                    30, of: "coins", from: GatewayFixture.user("alice"), reason: "", context: context)
             }
             #expect(try await debit().balance == 70)
             try await desk.crash()

@@ -67,7 +67,7 @@ struct PurchaseClientTests {
         try await withPurchaseCounter(on: engine) { counter, apple in
             try await apple.attach(apple.sale { $0.id = "taken" }, user: "bob")
             var texts = (0..<197).map { _ in apple.sale("merchant.example.day1").jws }
-            texts.insert(AppleMint.sign(apple.sale().payload, by: .forger), at: 0)
+            texts.insert(AppleTestCertificates.sign(apple.sale().payload, by: .forger), at: 0)
             texts.insert("x", at: 100)
             texts.append(apple.sale { $0.id = "taken" }.jws)
             let list = texts.map { "\"\($0)\"" }.joined(separator: ",")

@@ -36,7 +36,7 @@ struct PurchaseCompatibleTests {
 
     @Test(arguments: TestEngine.allCases)
     func `a verified purchase is shown as a membership`(_ engine: TestEngine) async throws {
-        try await withPurchaseCounter(on: engine, AppleDeskSetup { $0.environments.append("Xcode") }) {
+        try await withPurchaseCounter(on: engine, AppStoreGatewayFixtureSetup { $0.environments.append("Xcode") }) {
             counter, apple in
             let token = try await counter.token()
             let start = Date(timeIntervalSince1970: Double(apple.now.rawValue))
@@ -92,7 +92,7 @@ struct PurchaseCompatibleTests {
             }
             await #expect(throws: GatewayError.invalidReceipt("transaction_not_in_receipt")) {
                 try await apple.gateway.receipts.verify(
-                    sale.jws, transactionID: "another", user: Desk.user("alice"), context: .test)
+                    sale.jws, transactionID: "another", user: GatewayFixture.user("alice"), context: .test)
             }
             // What another transaction's id was named for is not attached.
             #expect(try await apple.record(sale) == nil)

@@ -10,8 +10,8 @@ import Testing
 
 /// Runs a test at the HTTP API of a desk that sells through the App Store.
 func withPurchaseCounter(
-    on engine: TestEngine, _ setup: AppleDeskSetup = AppleDeskSetup(),
-    _ body: @Sendable (Counter, AppleDesk) async throws -> Void
+    on engine: TestEngine, _ setup: AppStoreGatewayFixtureSetup = AppStoreGatewayFixtureSetup(),
+    _ body: @Sendable (Counter, AppStoreGatewayFixture) async throws -> Void
 ) async throws {
     try await withAppleDesk(on: engine, setup) { apple in
         try await withCounter(of: apple, logger: setup.desk.logger) { try await body($0, apple) }
@@ -20,7 +20,8 @@ func withPurchaseCounter(
 
 /// Runs a test at the HTTP API of a desk that is there already.
 func withCounter(
-    of apple: AppleDesk, logger: Logger = DeskSetup().logger, _ body: @Sendable (Counter) async throws -> Void
+    of apple: AppStoreGatewayFixture, logger: Logger = GatewayFixtureSetup().logger,
+    _ body: @Sendable (Counter) async throws -> Void
 ) async throws {
     let api = API(
         gateway: apple.gateway,

@@ -74,7 +74,7 @@ struct PurchaseListTests {
             #expect(items.count > 3 && items.allSatisfy { $0.names.contains("duration_days") })
             #expect(items.contains { $0["duration_days"] == .null } && items.contains { $0["duration_days"] != .null })
             #expect(items.flatMap { $0["options"].elements }.allSatisfy { $0.names.contains("apple_product_id") })
-            let refused = try await counter.post("/v1/notify/\(Desk.notifyToken("box-url"))", nil, "{}")
+            let refused = try await counter.post("/v1/notify/\(GatewayFixture.notifyToken("box-url"))", nil, "{}")
             #expect(refused.status == 400)
             let kept = try await counter.get("/v1/admin/notifications?status=rejected", counter.adminKey).data
             #expect(kept["items"].elements.map { $0["processed_at"] } == [.null])

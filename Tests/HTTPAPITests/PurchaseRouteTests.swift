@@ -50,7 +50,7 @@ struct PurchaseRouteTests {
     struct Refusal: Sendable, CustomTestStringConvertible {
         let testDescription: String
         var path = PurchasePath.attach
-        let body: @Sendable (AppleDesk) -> String
+        let body: @Sendable (AppStoreGatewayFixture) -> String
         let status: Int
         let error: String
         var reason: String?
@@ -72,7 +72,8 @@ struct PurchaseRouteTests {
             error: "invalid_transaction", reason: "malformed"),
         Refusal(
             testDescription: "a forged signature",
-            body: { #"{"signed_transaction_jws":"\#(AppleMint.sign($0.sale().payload, by: .forger))"}"# }, status: 400,
+            body: { #"{"signed_transaction_jws":"\#(AppleTestCertificates.sign($0.sale().payload, by: .forger))"}"# },
+            status: 400,
             error: "invalid_transaction", reason: "bad_signature"),
         Refusal(
             testDescription: "another app", body: { $0.sale { $0.bundle = "com.other" }.body() }, status: 400,

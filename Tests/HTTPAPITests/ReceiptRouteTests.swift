@@ -14,10 +14,10 @@ struct ReceiptRouteTests {
     private static let secret = "5d41402abc4b2a76b9719d911017c592"
 
     private static func withCounter(
-        on engine: TestEngine, _ edit: (inout AppleDeskSetup) -> Void = { _ in },
-        _ body: @Sendable (Counter, AppleDesk) async throws -> Void
+        on engine: TestEngine, _ edit: (inout AppStoreGatewayFixtureSetup) -> Void = { _ in },
+        _ body: @Sendable (Counter, AppStoreGatewayFixture) async throws -> Void
     ) async throws {
-        let setup = AppleDeskSetup {
+        let setup = AppStoreGatewayFixtureSetup {
             $0.trustsReceipts = true
             $0.sharedSecret = secret
             edit(&$0)

@@ -15,7 +15,7 @@ struct ReceiptSecrecyTests {
     ) async throws {
         let (capture, store) = (LogCapture(), FakeAppStore())
         let secret = "5d41402abc4b2a76b9719d911017c592"
-        var setup = AppleDeskSetup {
+        var setup = AppStoreGatewayFixtureSetup {
             $0.trustsReceipts = true
             $0.sharedSecret = secret
             $0.appStore = store

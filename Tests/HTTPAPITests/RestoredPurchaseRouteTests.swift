@@ -9,11 +9,12 @@ import Testing
 @Suite("Purchases of several ids over HTTP")
 struct RestoredPurchaseRouteTests {
     private static func notify(
-        _ type: String, _ sale: AppleSale, _ counter: Counter, _ apple: AppleDesk
+        _ type: String, _ sale: AppleSale, _ counter: Counter, _ apple: AppStoreGatewayFixture
     ) async throws -> Reply {
         let notice = AppleNotice(type, nil, sale, at: apple.now)
         return try await counter.send(
-            .post, "/v1/notify/\(AppleDesk.notifyToken)", body: String(decoding: notice.raw.body, as: UTF8.self))
+            .post, "/v1/notify/\(AppStoreGatewayFixture.notifyToken)",
+            body: String(decoding: notice.raw.body, as: UTF8.self))
     }
 
     @Test(arguments: TestEngine.allCases, [true, false])

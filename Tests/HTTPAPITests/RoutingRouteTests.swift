@@ -76,7 +76,7 @@ struct RoutingRouteTests {
     @Test(arguments: TestEngine.allCases)
     func `a sync names the apps that the store refuses`(_ engine: TestEngine) async throws {
         let store = FakeAppStore()
-        let setup = AppleDeskSetup {
+        let setup = AppStoreGatewayFixtureSetup {
             $0.appStore = store
             $0.bundles = ["com.example.new", "com.example.app"]
         }

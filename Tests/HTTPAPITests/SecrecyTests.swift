@@ -29,7 +29,7 @@ struct SecrecyTests {
                 headers: ["Idempotency-Key": "k"])
             _ = try await counter.notify("payment.succeeded", contract)
             counter.desk.line.set(.open, .unavailable)
-            let notify = "/v1/notify/\(Desk.notifyToken("box-url"))"
+            let notify = "/v1/notify/\(GatewayFixture.notifyToken("box-url"))"
             var refused: [Reply] = [
                 try await counter.notify("payment.failed", contract, secret: "guessed"),
                 try await counter.post(notify, nil, "{}"), try await counter.get(notify),
@@ -41,8 +41,9 @@ struct SecrecyTests {
             refused.append(try await counter.post("/v1/public/checkout", token, Counter.ask()))
             #expect(refused.allSatisfy { $0.status >= 400 })
             let secrets = [
-                Desk.sandboxSecret, issued, keySecret, counter.adminKey, Counter.userSecret, clientSecret, token,
-                Desk.notifyToken("box-url"), Desk.notifyToken("box-stripe"),
+                GatewayFixture.sandboxSecret, issued, keySecret, counter.adminKey, Counter.userSecret, clientSecret,
+                token,
+                GatewayFixture.notifyToken("box-url"), GatewayFixture.notifyToken("box-stripe"),
             ]
             let log = capture.text
             #expect(log.contains("a notification was refused"))
@@ -53,7 +54,9 @@ struct SecrecyTests {
             guard case .sqlite(let path) = counter.desk.database.url else { return }
             for file in [path, path + "-wal"] where FileManager.default.fileExists(atPath: file) {
                 let bytes = try Data(contentsOf: URL(fileURLWithPath: file))
-                for secret in [issued, keySecret, clientSecret, Desk.sandboxSecret, Counter.userSecret, token] {
+                for secret in [
+                    issued, keySecret, clientSecret, GatewayFixture.sandboxSecret, Counter.userSecret, token,
+                ] {
                     #expect(bytes.range(of: Data(secret.utf8)) == nil, "\(secret) is in \(file)")
                 }
             }

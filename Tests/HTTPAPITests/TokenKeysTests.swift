@@ -45,7 +45,7 @@ struct TokenKeysTests {
 
     @Test
     func `a stranger's token does not decide what a key is for`() async throws {
-        let (issuer, clock) = (try Issuer(), DeskClock(1_736_860_000))
+        let (issuer, clock) = (try Issuer(), FixtureClock(1_736_860_000))
         let stranger = try Issuer()
         for keys in [UserKeys.set(json: Self.set(issuer.entry)), .remote { Self.set(issuer.entry) }] {
             let tokens = UserTokens(UserTokenRules(keys: keys), time: clock.time)
@@ -65,7 +65,7 @@ struct TokenKeysTests {
         #"{"kty":"EC","crv":"secp256k1","kid":"x","x":"AAAA","y":"AAAA"}"#, "7", "{}",
     ])
     func `a key that is of no use leaves the others`(_ other: String) async throws {
-        let (issuer, clock) = (try Issuer(), DeskClock(1_736_860_000))
+        let (issuer, clock) = (try Issuer(), FixtureClock(1_736_860_000))
         let keys = UserKeys.set(json: Self.set(other, issuer.entry))
         let tokens = UserTokens(UserTokenRules(keys: keys), time: clock.time)
         #expect(await Self.user(try await issuer.token(at: clock.now), tokens) == .success("alice"))
@@ -73,7 +73,7 @@ struct TokenKeysTests {
 
     @Test
     func `one key needs no name, and one that encrypts signs nothing`() async throws {
-        let clock = DeskClock(1_736_860_000)
+        let clock = FixtureClock(1_736_860_000)
         let nameless = try Issuer(kid: nil)
         let tokens = UserTokens(UserTokenRules(keys: .set(json: Self.set(nameless.entry))), time: clock.time)
         #expect(await Self.user(try await nameless.token(at: clock.now, kid: nil), tokens) == .success("alice"))
@@ -87,7 +87,7 @@ struct TokenKeysTests {
 
     @Test(arguments: ["", "{}", #"{"keys":[]}"#, #"{"keys":[{"kty":"oct","kid":"x","k":"AAAA"}]}"#])
     func `while there is no key nobody is sent away for good`(_ set: String) async throws {
-        let (issuer, clock) = (try Issuer(), DeskClock(1_736_860_000))
+        let (issuer, clock) = (try Issuer(), FixtureClock(1_736_860_000))
         let token = try await issuer.token(at: clock.now)
         let known = Mutex(set)
         let tokens = UserTokens(
@@ -107,7 +107,7 @@ struct TokenKeysTests {
     func `the set is fetched again after a minute, and at once where the clock was set back`(
         _ seconds: Int64, _ isFetched: Bool
     ) async throws {
-        let (old, new, clock) = (try Issuer(), try Issuer(kid: "two"), DeskClock(1_736_860_000))
+        let (old, new, clock) = (try Issuer(), try Issuer(kid: "two"), FixtureClock(1_736_860_000))
         let known = Mutex(Self.set(old.entry))
         let tokens = UserTokens(
             UserTokenRules(keys: .remote { known.withLock { $0 } }), time: clock.time)
@@ -122,7 +122,7 @@ struct TokenKeysTests {
 
     @Test
     func `whoever comes during a fetch waits for it, and it is one fetch`() async throws {
-        let (issuer, clock) = (try Issuer(), DeskClock(1_736_860_000))
+        let (issuer, clock) = (try Issuer(), FixtureClock(1_736_860_000))
         let token = try await issuer.token(at: clock.now)
         let fetches = Mutex(0)
         let gate = Gate()

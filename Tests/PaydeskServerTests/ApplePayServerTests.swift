@@ -10,17 +10,17 @@ struct ApplePayServerTests {
     private static let server = ApplePayCertificate("localhost", .newP256()) {
         // subjectAltName (RFC 5280 section 4.2.1.6): one dNSName.
         $0.extensions = [([2, 5, 29, 17], [0x30, 0x0B, 0x82, 0x09] + Array("localhost".utf8))]
-    }.issued(by: ApplePayMint.root)
+    }.issued(by: ApplePayTestTokens.root)
 
     private static func installation(
-        gateway: Int = 1, identity: ApplePayIdentity = ApplePayMint.identity, more: String = "processor: charge",
+        gateway: Int = 1, identity: ApplePayIdentity = ApplePayTestTokens.identity, more: String = "processor: charge",
         processor: String = "kind: sandbox\nnotify_token: n2\nrouting: {weight: 0}\nsettings: {secret: s}"
     ) throws -> Installation {
         let installation = try Installation()
         let folder = installation.folder
         try folder.write("Config/identity.pem", identity.certificatePEM)
         try folder.write("Config/identity.key", identity.keyPEM)
-        try folder.write("Config/root.pem", ApplePayMint.root.certificatePEM)
+        try folder.write("Config/root.pem", ApplePayTestTokens.root.certificatePEM)
         try folder.write("Config/association", "the proof of the domain")
         try folder.write("Config/providers/charge.yaml", processor)
         try folder.write(
@@ -29,7 +29,7 @@ struct ApplePayServerTests {
             kind: apple_pay
             routing: {platforms: [web], priority: 9}
             settings:
-              merchant_identifier: \(ApplePayMint.merchantIdentifier)
+              merchant_identifier: \(ApplePayTestTokens.merchantIdentifier)
               display_name: Example
               domain: shop.example.com
               country_code: CN
@@ -44,7 +44,7 @@ struct ApplePayServerTests {
         return installation
     }
 
-    private static let authorities = [ApplePayMint.intermediate, ApplePayMint.root]
+    private static let authorities = [ApplePayTestTokens.intermediate, ApplePayTestTokens.root]
     private static let session = #"{ "nonce" : "AB",  "signature":"30", "é":[1.50] }"#
 
     @Test func `a session comes over mutual TLS, byte for byte`() async throws {
@@ -80,7 +80,9 @@ struct ApplePayServerTests {
     }
 
     @Test func `a gateway that does not know the identity issues nothing`() async throws {
-        let gateway = try await LoopbackTLS(own: Self.server, clients: [ApplePayMint.root("Other", key: .newP256())]) {
+        let gateway = try await LoopbackTLS(
+            own: Self.server, clients: [ApplePayTestTokens.root("Other", key: .newP256())]
+        ) {
             _ in
             (200, Self.session)
         }
@@ -98,7 +100,7 @@ struct ApplePayServerTests {
     @Test func `a gateway whose certificate leads elsewhere gets nothing`() async throws {
         let stranger = ApplePayCertificate("localhost", .newP256()) {
             $0.extensions = [([2, 5, 29, 17], [0x30, 0x0B, 0x82, 0x09] + Array("localhost".utf8))]
-        }.issued(by: ApplePayMint.root("Other", key: .newP256()))
+        }.issued(by: ApplePayTestTokens.root("Other", key: .newP256()))
         let gateway = try await LoopbackTLS(own: stranger, clients: Self.authorities) { _ in
             (200, Self.session)
         }
@@ -153,14 +155,14 @@ struct ApplePayServerTests {
 
     @Test func `a key that does not fit stops the start and is not shown`() async throws {
         let installation = try Self.installation()
-        try installation.folder.write("Config/identity.key", ApplePayMint.processingRSA.keyPEM)
+        try installation.folder.write("Config/identity.key", ApplePayTestTokens.processingRSA.keyPEM)
         let ended = try await installation.run("serve")
         #expect(ended.status == 2)
         #expect(
             ended.errors.contains(
                 "providers/pay.yaml: settings.identity: cannot be used: the private key is not the one of the certificate"
             ))
-        let body = ApplePayMint.processingRSA.keyPEM.split(separator: "\n")[1]
+        let body = ApplePayTestTokens.processingRSA.keyPEM.split(separator: "\n")[1]
         #expect(!ended.errors.contains(body))
     }
 }

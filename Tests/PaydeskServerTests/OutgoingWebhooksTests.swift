@@ -88,7 +88,7 @@ struct OutgoingWebhooksTests {
         let held = DispatchSemaphore(value: 0)
         // As many as a worker has under way to one endpoint: first attempts and further ones.
         let width = 20
-        let server = try StandInServer { request in
+        let server = try FakeHTTPServer { request in
             guard request.url.hasSuffix("/hangs") else { return IncomingReply(status: 200) }
             arrival.yield()
             held.wait()

@@ -141,8 +141,8 @@ struct ProcessTests {
 
     @Test(arguments: [
         ("environments: [Production, Xcode]", "settings.environments"),
-        ("xcode_certificates: [\(AppleMint.xcodeFile)]", "settings.xcode_certificates"),
-        ("root_certificates: [\(AppleMint.rootFile)]", "settings.root_certificates"),
+        ("xcode_certificates: [\(AppleTestCertificates.xcodeFile)]", "settings.xcode_certificates"),
+        ("root_certificates: [\(AppleTestCertificates.rootFile)]", "settings.root_certificates"),
     ])
     func `production does not start with an App Store account that trusts more than Apple`(
         _ setting: String, _ key: String

@@ -10,7 +10,7 @@ struct TrustedProxyTests {
     @Test(arguments: [("[127.0.0.1]", "93.184.216.34"), ("[]", "127.0.0.1")])
     func `a payment service is told the payer's address`(_ trusted: String, _ told: String) async throws {
         let forms = Mutex<[String]>([])
-        let service = try StandInServer { request in
+        let service = try FakeHTTPServer { request in
             forms.withLock { $0.append(String(decoding: request.body, as: UTF8.self)) }
             return IncomingReply(status: 200, body: Data(#"{"code":1,"payurl":"https://pay.example/1"}"#.utf8))
         }

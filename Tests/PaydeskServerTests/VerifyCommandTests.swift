@@ -14,7 +14,7 @@ struct VerifyCommandTests {
         settings:
           apps: [{bundle_id: com.example.app, app_apple_id: \(AppleNotice.appNumber)}]
           environments: [Production, Sandbox]
-          root_certificates: ["\(AppleMint.rootFile)", "\(AppleReceipt.rootFile)"]
+          root_certificates: ["\(AppleTestCertificates.rootFile)", "\(AppleReceipt.rootFile)"]
         """
 
     private static let wallet = """
@@ -27,7 +27,7 @@ struct VerifyCommandTests {
           country_code: CN
           supported_networks: [visa]
           processor: box
-          root_certificates: ["\(ApplePayMint.rootFile)"]
+          root_certificates: ["\(ApplePayTestTokens.rootFile)"]
         """
 
     /// Base64 of a receipt's outermost layers, signed by nobody.
@@ -84,7 +84,7 @@ struct VerifyCommandTests {
         let other = sale.with { $0.quantity = 2 }.jws.split(separator: ".").map(String.init)
         return [
             ("sound", sale.jws, []),
-            ("forged", AppleMint.sign(sale.payload, by: .forger), ["signature: bad_signature"]),
+            ("forged", AppleTestCertificates.sign(sale.payload, by: .forger), ["signature: bad_signature"]),
             ("changed", "\(segments[0]).\(other[1]).\(segments[2])", ["signature: bad_signature"]),
             ("another app's", sale.with { $0.bundle = "com.other" }.jws, ["app: wrong_app"]),
             (
@@ -92,7 +92,8 @@ struct VerifyCommandTests {
                 ["certificates: wrong_environment", "environment: wrong_environment"]
             ),
             (
-                "another app's, forged", AppleMint.sign(sale.with { $0.bundle = "com.other" }.payload, by: .forger),
+                "another app's, forged",
+                AppleTestCertificates.sign(sale.with { $0.bundle = "com.other" }.payload, by: .forger),
                 ["signature: bad_signature", "app: wrong_app"]
             ),
             (
@@ -127,13 +128,13 @@ struct VerifyCommandTests {
         var now: Int64 { Int64(Date().timeIntervalSince1970) }
         for version in ApplePayRecipe.Version.allCases {
             let ended = try await verify(
-                Data(ApplePayMint.token(applicationData: [1], version: version, at: now)))
+                Data(ApplePayTestTokens.token(applicationData: [1], version: version, at: now)))
             #expect(
                 ended.status == 0 && ended.output.hasPrefix("This is: applePayToken\nok   form\n"), "\(ended.output)")
             #expect(ended.output.contains("application data: bound to SHA-256 4bf5122f"))
-            #expect(!ended.output.contains(ApplePayMint.accountNumber))
+            #expect(!ended.output.contains(ApplePayTestTokens.accountNumber))
         }
-        let old = try await verify(Data(ApplePayMint.token(at: now - 3_600)))
+        let old = try await verify(Data(ApplePayTestTokens.token(at: now - 3_600)))
         #expect(old.status == 1 && old.output.contains("ok   signature\n"))
         #expect(old.output.contains("FAIL signingTime: signing_time_out_of_window: signed "))
         let deep = Data(repeating: 0x30, count: 1 << 20).base64EncodedString()

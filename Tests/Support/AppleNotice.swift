@@ -31,7 +31,7 @@ package struct AppleRenewal: Sendable {
         fields["signedDate"] = .integer(signed)
         if isInRetry { fields["isInBillingRetryPeriod"] = .bool(true) }
         fields["gracePeriodExpiresDate"] = graceEnds.map(JSONValue.integer)
-        return AppleMint.sign(AppleMint.made { try JSONEncoder().encode(fields) })
+        return AppleTestCertificates.sign(AppleTestCertificates.made { try JSONEncoder().encode(fields) })
     }
 }
 
@@ -51,7 +51,7 @@ package struct AppleNotice: Sendable {
     package var appNumber: Int64? = AppleNotice.appNumber
     /// Stands for `data`.
     package var top: [String: JSONValue]?
-    package var signer = AppleMint.Signer.store
+    package var signer = AppleTestCertificates.Signer.store
 
     package init(
         _ type: String, _ subtype: String? = nil, _ sale: AppleSale? = nil, _ renewal: AppleRenewal? = nil,
@@ -84,7 +84,7 @@ package struct AppleNotice: Sendable {
     }
 
     package var signedPayload: String {
-        AppleMint.sign(AppleMint.made { try JSONEncoder().encode(payload) }, by: signer)
+        AppleTestCertificates.sign(AppleTestCertificates.made { try JSONEncoder().encode(payload) }, by: signer)
     }
 
     package var raw: RawNotification {
@@ -94,7 +94,7 @@ package struct AppleNotice: Sendable {
     }
 }
 
-extension AppleDesk {
+extension AppStoreGatewayFixture {
     package static let notifyToken = "apple-iap-notify"
 
     /// Delivers a notification as Apple does.
@@ -105,6 +105,6 @@ extension AppleDesk {
     }
 
     package func subscriptions(_ user: String = "alice") async throws -> [SubscriptionSnapshot] {
-        try await gateway.subscriptions.list(user: Desk.user(user), cursor: nil, limit: 50).items
+        try await gateway.subscriptions.list(user: GatewayFixture.user(user), cursor: nil, limit: 50).items
     }
 }

@@ -18,7 +18,7 @@ enum ApplePayDER {
     static func oid(_ name: ASN1ObjectIdentifier) -> [UInt8] { serialized(name) }
 
     static func serialized(_ value: some DERSerializable) -> [UInt8] {
-        AppleMint.made {
+        AppleTestCertificates.made {
             var serializer = DER.Serializer()
             try serializer.serialize(value)
             return serializer.serializedBytes

@@ -72,7 +72,7 @@ extension ApplePayIdentity.Key {
 
     /// As CMS holds it.
     func sign(_ digest: some Digest) -> [UInt8] {
-        AppleMint.made {
+        AppleTestCertificates.made {
             switch self {
             case .p256(let key): Array(try key.signature(for: digest).derRepresentation)
             case .p384(let key): Array(try key.signature(for: digest).derRepresentation)
@@ -84,7 +84,7 @@ extension ApplePayIdentity.Key {
 
     package static func newP256() -> Self { .p256(.init()) }
     package static func newRSA(bits: Int = 2_048) -> Self {
-        .rsa(AppleMint.made { try .init(unsafeKeySize: .init(bitCount: bits)) })
+        .rsa(AppleTestCertificates.made { try .init(unsafeKeySize: .init(bitCount: bits)) })
     }
 }
 
@@ -111,7 +111,7 @@ package struct ApplePayCertificate: Sendable {
 
     /// - Parameter signer: signs instead of the issuer, to make a forgery.
     package func issued(by issuer: ApplePayIdentity?, signer: ApplePayIdentity.Key? = nil) -> ApplePayIdentity {
-        AppleMint.made {
+        AppleTestCertificates.made {
             let userID = userID.map { text in
                 RelativeDistinguishedName(
                     RelativeDistinguishedName.Attribute(

@@ -17,11 +17,11 @@ package struct ApplePayRecipe: Sendable {
     package var form = Form.object
     /// The raw JSON of each of the payment's fields; nil for none.
     package var payment: [String: String] = [
-        "applicationPrimaryAccountNumber": "\"\(ApplePayMint.accountNumber)\"",
+        "applicationPrimaryAccountNumber": "\"\(ApplePayTestTokens.accountNumber)\"",
         "applicationExpirationDate": "\"311231\"", "currencyCode": "\"156\"", "transactionAmount": "3990",
         "deviceManufacturerIdentifier": "\"040010030273\"", "paymentDataType": "\"3DSecure\"",
         "paymentData": """
-        {"onlinePaymentCryptogram":"\(Data(ApplePayMint.cryptogram).base64EncodedString())","eciIndicator":"7"}
+        {"onlinePaymentCryptogram":"\(Data(ApplePayTestTokens.cryptogram).base64EncodedString())","eciIndicator":"7"}
         """,
     ]
     /// Encrypted instead of these fields.
@@ -45,10 +45,10 @@ package struct ApplePayRecipe: Sendable {
 
     package init(_ version: Version, at seconds: Int64) {
         self.version = version
-        let leaf = version == .ec ? ApplePayMint.leafEC : ApplePayMint.leafRSA
-        let merchant = version == .ec ? ApplePayMint.processingEC : ApplePayMint.processingRSA
+        let leaf = version == .ec ? ApplePayTestTokens.leafEC : ApplePayTestTokens.leafRSA
+        let merchant = version == .ec ? ApplePayTestTokens.processingEC : ApplePayTestTokens.processingRSA
         signer = ApplePaySigner(
-            named: leaf, certificates: [leaf.der, ApplePayMint.intermediate.der], signedAt: seconds)
+            named: leaf, certificates: [leaf.der, ApplePayTestTokens.intermediate.der], signedAt: seconds)
         recipient = merchant.key
         publicKeyHash = merchant.publicKeyHash
     }
@@ -99,14 +99,14 @@ package struct ApplePayRecipe: Sendable {
     }
 
     private static func seal(_ content: [UInt8], _ key: SymmetricKey) -> [UInt8] {
-        AppleMint.made {
+        AppleTestCertificates.made {
             let box = try AES.GCM.seal(content, using: key, nonce: .init(data: [UInt8](repeating: 0, count: 16)))
             return Array(box.ciphertext + box.tag)
         }
     }
 
     private func envelope() -> (field: String, bytes: [UInt8], key: SymmetricKey) {
-        AppleMint.made {
+        AppleTestCertificates.made {
             if case .rsa(let recipient) = recipient {
                 let key = SymmetricKey(size: .bits128)
                 let wrapped = try _RSA.Encryption.PublicKey(derRepresentation: recipient.publicKey.derRepresentation)
@@ -119,7 +119,7 @@ package struct ApplePayRecipe: Sendable {
                 let ephemeral = P256.KeyAgreement.PrivateKey()
                 let secret = try ephemeral.sharedSecretFromKeyAgreement(with: own).withUnsafeBytes { Array($0) }
                 guard !hasLeadingZero || secret[0] == 0 else { continue }
-                let party = Array(SHA256.hash(data: Data(ApplePayMint.merchantIdentifier.utf8)))
+                let party = Array(SHA256.hash(data: Data(ApplePayTestTokens.merchantIdentifier.utf8)))
                 let key = SHA256.hash(
                     data: [0, 0, 0, 1] + secret + [0x0D] + Array("id-aes256-GCM".utf8) + Array("Apple".utf8) + party)
                 return (

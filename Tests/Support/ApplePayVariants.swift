@@ -26,7 +26,7 @@ extension ApplePayVariant {
         case .amountResealed:
             recipe.resealed = Array(
                 #"{"transactionAmount":1,"currencyCode":"156","paymentDataType":"3DSecure"}"#.utf8)
-        case .wrongKey: recipe.recipient = recipe.version == .ec ? .newP256() : ApplePayMint.leafRSA.key
+        case .wrongKey: recipe.recipient = recipe.version == .ec ? .newP256() : ApplePayTestTokens.leafRSA.key
         case .unknownKeyHash: recipe.publicKeyHash = [UInt8](repeating: 7, count: 32)
         case .shortKeyHash: recipe.publicKeyHash.removeLast()
         case .pointOffCurve: recipe.editKey = { $0.dropLast() + [($0.last ?? 0) ^ 1] }
@@ -77,7 +77,7 @@ extension ApplePayVariant {
                 ? ApplePaySigner.rsaWithSHA256 : ApplePayDER.sequence(ApplePayDER.oid([1, 2, 840, 10_045, 4, 3, 2]))
         case .signatureOverContent: signer.ignoresAttributes = true
         case .signatureTampered: signer.flipsSignature = true
-        case .signatureOfOther: signer.key = version == .ec ? .newP256() : ApplePayMint.processingRSA.key
+        case .signatureOfOther: signer.key = version == .ec ? .newP256() : ApplePayTestTokens.processingRSA.key
         case .signingTimeStale: signer.signedAt -= 3_600
         case .signingTimeFuture: signer.signedAt += 3_600
         default: break

@@ -8,7 +8,7 @@ import _CryptoExtras
 /// An app receipt to sign: what it says of its app, and the purchases in it.
 package struct AppleReceipt: Sendable {
     /// The root's file, for the `root_certificates` of an account.
-    package static let rootFile = AppleMint.file("receipt_root.der", root.der)
+    package static let rootFile = AppleTestCertificates.file("receipt_root.der", root.der)
 
     package var type = "Production"
     package var bundle = "com.example.app"
@@ -49,9 +49,9 @@ package struct AppleReceipt: Sendable {
         _ name: String, by issuer: (name: String, key: _RSA.Signing.PrivateKey)?, isAuthority: Bool,
         marker: ASN1ObjectIdentifier? = nil
     ) -> Signer {
-        AppleMint.made {
+        AppleTestCertificates.made {
             let key = try _RSA.Signing.PrivateKey(keySize: .bits2048)
-            let der = AppleMint.certificate(
+            let der = AppleTestCertificates.certificate(
                 name, .init(key.publicKey), issuer?.name, .init(issuer?.key ?? key), isAuthority ? .authority : .leaf,
                 marker: marker)
             return Signer(der: der, key: key)
@@ -61,7 +61,7 @@ package struct AppleReceipt: Sendable {
     private var message: [UInt8] {
         let signed = attributes(sales)
         let content = forged.map { attributes(sales + [$0]) } ?? signed
-        let signature = AppleMint.made {
+        let signature = AppleTestCertificates.made {
             try Self.leaf.key.signature(for: SHA256.hash(data: Data(signed)), padding: .insecurePKCS1v1_5)
                 .rawRepresentation
         }
@@ -82,12 +82,12 @@ package struct AppleReceipt: Sendable {
         tlv(0x06, [0x2A, 0x86, 0x48, 0x86, 0xF7, 0x0D, 0x01, 0x07, number])
     }
 
-    private static let issuerOfLeaf: [UInt8] = AppleMint.made {
+    private static let issuerOfLeaf: [UInt8] = AppleTestCertificates.made {
         var serializer = DER.Serializer()
         try serializer.serialize(try Certificate(derEncoded: Array(middle.der)).subject)
         return serializer.serializedBytes
     }
-    private static let serialOfLeaf: [UInt8] = AppleMint.made {
+    private static let serialOfLeaf: [UInt8] = AppleTestCertificates.made {
         tlv(0x02, Array(try Certificate(derEncoded: Array(leaf.der)).serialNumber.bytes))
     }
 

@@ -65,7 +65,7 @@ package struct AppleSale: Sendable {
 
     package var purchasedAt: Timestamp { Timestamp(purchased / 1_000) }
 
-    package var jws: String { AppleMint.sign(payload, by: environment == "Xcode" ? .xcode : .store) }
+    package var jws: String { AppleTestCertificates.sign(payload, by: environment == "Xcode" ? .xcode : .store) }
 
     package var payload: Data {
         var fields: [String: JSONValue] = [
@@ -88,7 +88,7 @@ package struct AppleSale: Sendable {
         fields["revocationPercentage"] = percentage.map(JSONValue.integer)
         if isUpgraded { fields["isUpgraded"] = .bool(true) }
         fields.merge(more) { $1 }
-        return AppleMint.made { try JSONEncoder().encode(fields) }
+        return AppleTestCertificates.made { try JSONEncoder().encode(fields) }
     }
 
     /// The simulator's unsigned receipt of this transaction, as clients that post `receiptData` make it.

@@ -6,7 +6,7 @@ package import ProviderKit
 package import Store
 
 // What a buyer, a provider and an admin do at a desk.
-extension Desk {
+extension GatewayFixture {
     package static func user(_ name: String) -> ExternalUserID { ExternalUserID(name)! }
 
     package static func money(_ value: Int64, _ currency: String = "CNY") -> Money {
@@ -216,7 +216,7 @@ package struct SandboxNotice: Codable, Sendable {
         self.occurred_at = occurred_at
     }
 
-    package func signed(at time: Timestamp, secret: String = Desk.sandboxSecret) throws -> RawNotification {
+    package func signed(at time: Timestamp, secret: String = GatewayFixture.sandboxSecret) throws -> RawNotification {
         let body = try JSONEncoder().encode(self)
         return RawNotification(
             method: .post, headers: [(name: "x-sandbox-signature", value: Self.signature(body, at: time, secret))],
@@ -225,7 +225,7 @@ package struct SandboxNotice: Codable, Sendable {
 
     /// The value of `X-Sandbox-Signature`.
     package static func signature(
-        _ body: Data, at time: Timestamp, _ secret: String = Desk.sandboxSecret
+        _ body: Data, at time: Timestamp, _ secret: String = GatewayFixture.sandboxSecret
     ) -> String {
         let code = HMAC<SHA256>.authenticationCode(
             for: Data("\(time.rawValue).".utf8) + body, using: SymmetricKey(data: Data(secret.utf8)))

@@ -2,7 +2,7 @@ import Dispatch
 package import Store
 
 // Whoever waits for whom in this desk's PostgreSQL database.
-extension Desk {
+extension GatewayFixture {
     /// Holds what is locked, in a transaction of its own, until the body has ended; what the body begins may wait for it.
     package func holding(
         _ lock: @escaping @Sendable (any Transaction) throws -> Void,

@@ -5,7 +5,7 @@ package import ProviderKit
 package import Store
 
 // Another node at the same desk, and what only somebody with the database in hand can do.
-extension Desk {
+extension GatewayFixture {
     /// This desk's gateway with something otherwise.
     package func node(
         store: Store? = nil, retention: RetentionPolicy? = nil, replacing account: ConfiguredAccount? = nil,
@@ -63,7 +63,7 @@ extension Desk {
         let settings = ProviderSettings(["contract": .text("url"), "secret": .text(secret)])
         return ConfiguredAccount(
             id: id,
-            provider: try TroubledSandbox(
+            provider: try FaultySandbox(
                 account: ProviderAccount(id: id, settings: settings, isDevelopment: true), context: context, line: line),
             isTest: true, enabled: true, routing: AccountRouting(platforms: [.web], priority: 50),
             notifyToken: Self.notifyToken(name)

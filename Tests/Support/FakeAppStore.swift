@@ -159,6 +159,6 @@ package final class FakeAppStore: HTTPTransport {
     }
 
     private static func json(_ fields: [String: JSONValue], status: Int = 200) -> IncomingReply {
-        IncomingReply(status: status, body: AppleMint.made { try JSONEncoder().encode(fields) })
+        IncomingReply(status: status, body: AppleTestCertificates.made { try JSONEncoder().encode(fields) })
     }
 }

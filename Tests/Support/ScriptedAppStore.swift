@@ -50,10 +50,10 @@ extension Result<IncomingReply, HTTPTransportError> {
     }
 }
 
-extension AppleDesk {
+extension AppStoreGatewayFixture {
     /// This desk with a key for Apple's server API, where a script answers and no pause takes time.
-    package func asking(_ appStore: ScriptedAppStore, entitles: String = "all") throws -> AppleDesk {
-        let setup = AppleDeskSetup { $0.entitles = entitles }.settings
+    package func asking(_ appStore: ScriptedAppStore, entitles: String = "all") throws -> AppStoreGatewayFixture {
+        let setup = AppStoreGatewayFixtureSetup { $0.entitles = entitles }.settings
         let names = ["apps", "environments", "root_certificates", "xcode_certificates", "sandbox"]
         var settings = Dictionary(uniqueKeysWithValues: names.compactMap { name in setup[name].map { (name, $0) } })
         settings["api"] = .object([
@@ -64,18 +64,18 @@ extension AppleDesk {
         let id = try AccountID.test("apple-iap")
         let context = ProviderContext(
             http: appStore, time: gateway.time, random: gateway.random, book: StoredBook(store: store, account: id),
-            notifyURL: "", publicURL: Desk.publicURL)
+            notifyURL: "", publicURL: GatewayFixture.publicURL)
         let provider = try AppleIAPProvider(
             account: ProviderAccount(id: id, settings: ProviderSettings(settings), isDevelopment: true),
             context: context, pause: { _ in })
         let account = ConfiguredAccount(
             id: id, provider: provider, isTest: false, enabled: true,
             routing: AccountRouting(platforms: [.ios], priority: 100),
-            notifyToken: AppleDesk.notifyToken)
-        return AppleDesk(desk: desk, gateway: desk.node(replacing: account))
+            notifyToken: AppStoreGatewayFixture.notifyToken)
+        return AppStoreGatewayFixture(desk: desk, gateway: desk.node(replacing: account))
     }
 
-    private init(desk: Desk, gateway: Gateway) {
+    private init(desk: GatewayFixture, gateway: Gateway) {
         self.desk = desk
         self.gateway = gateway
     }

@@ -10,7 +10,7 @@ extension ScriptedProvider: RenewalExtending {
     }
 }
 
-extension Desk {
+extension GatewayFixture {
     /// A subscription of the scripted account that nobody has claimed.
     package func scriptedSubscription() async throws -> ID<Subscription> {
         let (ids, now, account) = (gateway.ids, clock.now, try AccountID.test("scripted"))

@@ -56,15 +56,15 @@ enum ApplePaySection {
         let peer = P256.KeyAgreement.PrivateKey().publicKey
 
         init() throws {
-            verifier = try ApplePayVerifier(ApplePayVerifierConfiguration(extraRoots: [ApplePayMint.root.der]))
+            verifier = try ApplePayVerifier(ApplePayVerifierConfiguration(extraRoots: [ApplePayTestTokens.root.der]))
             ring = ApplePayKeyRing([
                 try ApplePayMerchantKey(
-                    certificate: ApplePayMint.processingEC.der,
-                    privateKey: Array(ApplePayMint.processingEC.keyPEM.utf8),
-                    merchantIdentifier: ApplePayMint.merchantIdentifier)
+                    certificate: ApplePayTestTokens.processingEC.der,
+                    privateKey: Array(ApplePayTestTokens.processingEC.keyPEM.utf8),
+                    merchantIdentifier: ApplePayTestTokens.merchantIdentifier)
             ])
             tokens = (0..<ApplePaySection.tokens).map { _ in
-                ApplePayMint.token(applicationData: applicationData, at: seconds)
+                ApplePayTestTokens.token(applicationData: applicationData, at: seconds)
             }
             for token in tokens { _ = try ring.decrypt(try verify(token)) }
         }

@@ -13,7 +13,7 @@ enum SyncSection {
 
     static func figures(subscriptions: Int) async throws -> [Figure] {
         let store = ManyCustomers(sampling: max(1, subscriptions / 100))
-        var setup = AppleDeskSetup { $0.appStore = store }
+        var setup = AppStoreGatewayFixtureSetup { $0.appStore = store }
         setup.desk.checksInvariants = false
         var figures: [Figure] = []
         try await withAppleDesk(on: .sqlite, setup) { apple in

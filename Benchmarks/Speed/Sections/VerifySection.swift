@@ -12,7 +12,7 @@ enum VerifySection {
     private static let notices = 5_000
 
     static func figures() throws -> [Figure] {
-        let root = Array(try Data(contentsOf: URL(fileURLWithPath: AppleMint.rootFile)))
+        let root = Array(try Data(contentsOf: URL(fileURLWithPath: AppleTestCertificates.rootFile)))
         let transactions = (0..<payloads).map { _ in Customer.purchase().jws }
         return [
             Figure(

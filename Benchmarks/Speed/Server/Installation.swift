@@ -112,7 +112,7 @@ struct Installation: Sendable {
         settings:
           apps: [{bundle_id: com.example.app}]
           environments: [Production, Sandbox]
-          root_certificates: ["\(AppleMint.rootFile)"]
+          root_certificates: ["\(AppleTestCertificates.rootFile)"]
         """
 
     /// Starts `paydesk serve`, runs the body and stops it.

@@ -28,8 +28,8 @@ struct AlipayAnswerTests {
         let ids = AlipayFixture()
         let attempt = ids.attempt()
         let node = Self.node(attempt.payment)
-        let fixture = AlipayFixture { _ in reply(node) }
-        let provider = try fixture.provider(settings)
+        let bench = AlipayFixture { _ in reply(node) }
+        let provider = try bench.provider(settings)
         do throws(ProviderError) {
             return .success(try await provider.query(ids.reference(attempt)).outcome)
         } catch {
@@ -40,32 +40,35 @@ struct AlipayAnswerTests {
     private static let method = "alipay.trade.query"
 
     @Test func `the node's own bytes are what is signed`() async throws {
-        #expect(try await query { AlipayStandIn.reply(Self.method, $0) } == .success(.succeeded(cny(3990))))
+        #expect(try await query { FakeAlipayServer.reply(Self.method, $0) } == .success(.succeeded(cny(3990))))
         // White space between the parts, and another order of them.
         let spaced = try await query { node in
             let text = String(decoding: node, as: UTF8.self)
             return .page(
-                "\n{ \"sign\" : \"\(AlipayMint.sign(node))\" , \"alipay_trade_query_response\":\t\(text)\r\n} \n")
+                "\n{ \"sign\" : \"\(AlipayTestCertificates.sign(node))\" , \"alipay_trade_query_response\":\t\(text)\r\n} \n"
+            )
         }
         #expect(spaced == .success(.succeeded(cny(3990))))
     }
 
     @Test func `a signature that is missing, wrong or another's is not believed`() async throws {
         let replies: [@Sendable (Data) -> IncomingReply] = [
-            { AlipayStandIn.reply(Self.method, $0, isSigned: false) },
-            { AlipayStandIn.reply(Self.method, $0, by: AlipayMint.stranger) },
-            { AlipayStandIn.reply(Self.method, $0, by: AlipayMint.application) },
+            { FakeAlipayServer.reply(Self.method, $0, isSigned: false) },
+            { FakeAlipayServer.reply(Self.method, $0, by: AlipayTestCertificates.stranger) },
+            { FakeAlipayServer.reply(Self.method, $0, by: AlipayTestCertificates.application) },
             { .page(#"{"alipay_trade_query_response":\#(String(decoding: $0, as: UTF8.self)),"sign":""}"#) },
             { .page(#"{"alipay_trade_query_response":\#(String(decoding: $0, as: UTF8.self)),"sign":7}"#) },
             { .page(#"{"alipay_trade_query_response":\#(String(decoding: $0, as: UTF8.self)),"sign":"%%"}"#) },
             { node in
                 // The same values in other bytes.
                 let text = String(decoding: node, as: UTF8.self).replacing(#"\/"#, with: "/")
-                return .page(#"{"alipay_trade_query_response":\#(text),"sign":"\#(AlipayMint.sign(node))"}"#)
+                return .page(
+                    #"{"alipay_trade_query_response":\#(text),"sign":"\#(AlipayTestCertificates.sign(node))"}"#)
             },
             { node in
                 let text = String(decoding: node, as: UTF8.self).replacing("39.90", with: "09.90")
-                return .page(#"{"alipay_trade_query_response":\#(text),"sign":"\#(AlipayMint.sign(node))"}"#)
+                return .page(
+                    #"{"alipay_trade_query_response":\#(text),"sign":"\#(AlipayTestCertificates.sign(node))"}"#)
             },
         ]
         for reply in replies { #expect(try await query(reply) == .failure(.unproven(.signature))) }
@@ -76,28 +79,28 @@ struct AlipayAnswerTests {
             { _ in .page("") }, { _ in .page("<html></html>") }, { _ in .page("[]") }, { _ in .page("{}") },
             { _ in .page(#"{"alipay_trade_query_response":"text","sign":"x"}"#) },
             // Another call's answer.
-            { AlipayStandIn.reply("alipay.trade.close", $0) },
+            { FakeAlipayServer.reply("alipay.trade.close", $0) },
             // Which of the two is meant?
             { node in
                 let text = String(decoding: node, as: UTF8.self)
-                let signature = AlipayMint.sign(node)
+                let signature = AlipayTestCertificates.sign(node)
                 return .page(
                     #"{"alipay_trade_query_response":\#(text),"alipay_trade_query_response":{},"sign":"\#(signature)"}"#
                 )
             },
             { node in
-                var reply = AlipayStandIn.reply(Self.method, node)
+                var reply = FakeAlipayServer.reply(Self.method, node)
                 reply.body += Data("{}".utf8)
                 return reply
             },
             { node in
-                var reply = AlipayStandIn.reply(Self.method, node)
+                var reply = FakeAlipayServer.reply(Self.method, node)
                 reply.status = 201
                 return reply
             },
             { _ in .page(String(repeating: "[", count: 200_000)) },
             { node in
-                var reply = AlipayStandIn.reply(Self.method, node)
+                var reply = FakeAlipayServer.reply(Self.method, node)
                 reply.body = Data("{\((0..<64).map { #""n\#($0)":1,"# }.joined())".utf8) + reply.body.dropFirst()
                 return reply
             },
@@ -108,30 +111,31 @@ struct AlipayAnswerTests {
 
     @Test func `an answer about another payment proves nothing of this one`() async throws {
         let other = try await query { _ in
-            AlipayStandIn.reply(
+            FakeAlipayServer.reply(
                 Self.method, Data(#"{"code":"10000","out_trade_no":"pay_x","trade_status":"TRADE_SUCCESS"}"#.utf8))
         }
         #expect(other == .failure(.unproven(.otherPayment)))
     }
 
     @Test func `in certificate mode the answer names the certificate`() async throws {
-        let settings = AlipayFixture.certificateMode(alipay: AlipayMint.alipayCertificate)
+        let settings = AlipayFixture.certificateMode(alipay: AlipayTestCertificates.alipayCertificate)
         @Sendable func reply(_ number: String?, _ node: Data) -> IncomingReply {
-            AlipayStandIn.reply(Self.method, node, certificate: number)
+            FakeAlipayServer.reply(Self.method, node, certificate: number)
         }
         let paid = Result<PaymentOutcome, ProviderError>.success(.succeeded(cny(3990)))
-        #expect(try await query(settings) { reply(AlipayMint.alipayNumber, $0) } == paid)
+        #expect(try await query(settings) { reply(AlipayTestCertificates.alipayNumber, $0) } == paid)
         #expect(try await query(settings) { reply("0123456789abcdef", $0) } == .failure(.unproven(.signature)))
         // A good signature by the key of another certificate.
         let stranger = try await query(settings) {
-            AlipayStandIn.reply(Self.method, $0, certificate: AlipayMint.alipayNumber, by: AlipayMint.stranger)
+            FakeAlipayServer.reply(
+                Self.method, $0, certificate: AlipayTestCertificates.alipayNumber, by: AlipayTestCertificates.stranger)
         }
         #expect(stranger == .failure(.unproven(.signature)))
         // While one certificate replaces the other, both are believed under their own numbers alone.
         let both = AlipayFixture.certificateMode(
-            alipay: AlipayMint.otherAlipayCertificate, AlipayMint.alipayCertificate)
-        #expect(try await query(both) { reply(AlipayMint.alipayNumber, $0) } == paid)
-        let mixed = try await query(both) { reply(AlipayMint.number(serial: "539300103"), $0) }
+            alipay: AlipayTestCertificates.otherAlipayCertificate, AlipayTestCertificates.alipayCertificate)
+        #expect(try await query(both) { reply(AlipayTestCertificates.alipayNumber, $0) } == paid)
+        let mixed = try await query(both) { reply(AlipayTestCertificates.number(serial: "539300103"), $0) }
         #expect(mixed == .failure(.unproven(.signature)))
     }
 
@@ -149,24 +153,24 @@ struct AlipayAnswerTests {
     func `a refusal is final only where the acquirer says so`(
         code: String, word: String, expected: ProviderError
     ) async throws {
-        let fixture = AlipayFixture { _ in
-            AlipayStandIn.reply(
+        let bench = AlipayFixture { _ in
+            FakeAlipayServer.reply(
                 "alipay.trade.precreate", Data(#"{"code":"\#(code)","msg":"x","sub_code":"\#(word)"}"#.utf8))
         }
-        await #expect(throws: expected) { try await fixture.provider().open(fixture.attempt()) }
+        await #expect(throws: expected) { try await bench.provider().open(bench.attempt()) }
     }
 
     @Test(arguments: ["ACQ.INVALID_PARAMETER", "ACQ.ACCESS_FORBIDDEN"])
     func `a question that is refused ends nothing`(word: String) async throws {
         let refusal = Data(#"{"code":"40004","sub_code":"\#(word)"}"#.utf8)
         let made = Data(#"{"code":"10000","fund_change":"N"}"#.utf8)
-        let fixture = AlipayFixture { request in
-            let method = AlipayStandIn.form(request.url.components(separatedBy: "?")[1])["method"] ?? ""
-            return AlipayStandIn.reply(method, method == "alipay.trade.refund" ? made : refusal)
+        let bench = AlipayFixture { request in
+            let method = FakeAlipayServer.form(request.url.components(separatedBy: "?")[1])["method"] ?? ""
+            return FakeAlipayServer.reply(method, method == "alipay.trade.refund" ? made : refusal)
         }
-        let provider = try fixture.provider()
-        let reference = fixture.reference(fixture.attempt())
-        let refund = fixture.refund(reference, cny(1))
+        let provider = try bench.provider()
+        let reference = bench.reference(bench.attempt())
+        let refund = bench.refund(reference, cny(1))
         await #expect(throws: ProviderError.unavailable) { try await provider.query(reference) }
         await #expect(throws: ProviderError.unavailable) { try await provider.query(refund: refund) }
         // The call was answered, and what it did is what the question was about.
@@ -175,11 +179,13 @@ struct AlipayAnswerTests {
 
     @Test func `an error_response is read like any other`() async throws {
         let node = Data(#"{"code":"40004","sub_code":"ACQ.ACCESS_FORBIDDEN"}"#.utf8)
-        let fixture = AlipayFixture { _ in
-            .page(#"{"error_response":\#(String(decoding: node, as: UTF8.self)),"sign":"\#(AlipayMint.sign(node))"}"#)
+        let bench = AlipayFixture { _ in
+            .page(
+                #"{"error_response":\#(String(decoding: node, as: UTF8.self)),"sign":"\#(AlipayTestCertificates.sign(node))"}"#
+            )
         }
         await #expect(throws: ProviderError.rejected(reason: "ACQ.ACCESS_FORBIDDEN")) {
-            try await fixture.provider().open(fixture.attempt())
+            try await bench.provider().open(bench.attempt())
         }
     }
 }

@@ -8,11 +8,11 @@ import _CryptoExtras
 
 /// An Alipay account with everything that its provider touches.
 struct AlipayFixture: ProviderFixture {
-    let standIn: AlipayStandIn
+    let standIn: FakeAlipayServer
     let test: TestContext
 
     /// - Parameter answer: instead of the stand-in.
-    init(_ standIn: AlipayStandIn = AlipayStandIn(), answer: RecordingTransport.Answer? = nil) {
+    init(_ standIn: FakeAlipayServer = FakeAlipayServer(), answer: RecordingTransport.Answer? = nil) {
         self.standIn = standIn
         test = TestContext(account: "alipay") { request, _ throws(HTTPTransportError) in
             if let answer { return try await answer(request) }
@@ -26,8 +26,9 @@ struct AlipayFixture: ProviderFixture {
 
     static func account(_ settings: [String: SettingValue] = [:], isDevelopment: Bool = true) -> ProviderAccount {
         let standard: [String: SettingValue] = [
-            "app_id": .text(AlipayStandIn.appID), "seller_id": .text(AlipayStandIn.sellerID),
-            "app_private_key": .text(AlipayMint.applicationPKCS8), "alipay_public_key": .text(AlipayMint.alipayPublic),
+            "app_id": .text(FakeAlipayServer.appID), "seller_id": .text(FakeAlipayServer.sellerID),
+            "app_private_key": .text(AlipayTestCertificates.applicationPKCS8),
+            "alipay_public_key": .text(AlipayTestCertificates.alipayPublic),
         ]
         return ProviderAccount(
             id: AccountID("alipay-main")!, settings: ProviderSettings(standard.merging(settings) { $1 }),
@@ -37,9 +38,9 @@ struct AlipayFixture: ProviderFixture {
     static func certificateMode(alipay: String...) -> [String: SettingValue] {
         [
             "alipay_public_key": .text(""),
-            "app_certificate": .text(AlipayMint.file(AlipayMint.applicationCertificate)),
-            "alipay_root_certificate": .text(AlipayMint.file(AlipayMint.roots)),
-            "alipay_certificates": .list(alipay.map { .text(AlipayMint.file($0)) }),
+            "app_certificate": .text(AlipayTestCertificates.file(AlipayTestCertificates.applicationCertificate)),
+            "alipay_root_certificate": .text(AlipayTestCertificates.file(AlipayTestCertificates.roots)),
+            "alipay_certificates": .list(alipay.map { .text(AlipayTestCertificates.file($0)) }),
         ]
     }
 
@@ -59,8 +60,9 @@ struct AlipayNotice {
     init(_ payment: String, _ status: String, amount: String = "39.90", id: String = "notify-1") {
         fields = [
             "notify_id": id, "notify_type": "trade_status_sync", "notify_time": "2026-11-21 18:00:00",
-            "charset": "utf-8", "version": "1.0", "app_id": AlipayStandIn.appID, "auth_app_id": AlipayStandIn.appID,
-            "seller_id": AlipayStandIn.sellerID, "out_trade_no": payment, "trade_no": "20261121\(payment.suffix(6))",
+            "charset": "utf-8", "version": "1.0", "app_id": FakeAlipayServer.appID,
+            "auth_app_id": FakeAlipayServer.appID,
+            "seller_id": FakeAlipayServer.sellerID, "out_trade_no": payment, "trade_no": "20261121\(payment.suffix(6))",
             "trade_status": status, "total_amount": amount, "buyer_logon_id": "payer@example.com",
             "subject": "会员 A&B=C/月", "passback_params": "",
         ]
@@ -73,10 +75,10 @@ struct AlipayNotice {
             .map { "\($0.key)=\($0.value)" }.joined(separator: "&")
     }
 
-    func form(by key: _RSA.Signing.PrivateKey? = AlipayMint.alipay, signature: String? = nil) -> String {
+    func form(by key: _RSA.Signing.PrivateKey? = AlipayTestCertificates.alipay, signature: String? = nil) -> String {
         var all = fields
         all["sign_type"] = all["sign_type"] ?? "RSA2"
-        all["sign"] = signature ?? key.map { AlipayMint.sign(Data(signed.utf8), by: $0) }
+        all["sign"] = signature ?? key.map { AlipayTestCertificates.sign(Data(signed.utf8), by: $0) }
         return all.sorted { $0.key < $1.key }.map { "\(Self.escaped($0.key))=\(Self.escaped($0.value))" }
             .joined(separator: "&")
     }
@@ -86,7 +88,9 @@ struct AlipayNotice {
         PercentEncoding.encoded(text).replacing("%20", with: "+")
     }
 
-    func raw(by key: _RSA.Signing.PrivateKey? = AlipayMint.alipay, signature: String? = nil) -> RawNotification {
+    func raw(
+        by key: _RSA.Signing.PrivateKey? = AlipayTestCertificates.alipay, signature: String? = nil
+    ) -> RawNotification {
         Self.raw(form(by: key, signature: signature))
     }
 

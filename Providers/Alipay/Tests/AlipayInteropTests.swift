@@ -33,11 +33,11 @@ struct AlipayInteropTests {
         print("interop: python-alipay-sdk verified our requests and pages, and signed what paid our orders")
     }
 
-    private func buy(_ desk: Desk, _ peer: AlipayPeer, mode: String) async throws {
+    private func buy(_ desk: GatewayFixture, _ peer: AlipayPeer, mode: String) async throws {
         let settings: [String: SettingValue] = [
             "mode": .text(mode), "gateway": .text("http://127.0.0.1:\(peer.port)/gateway.do"),
         ]
-        let alipay = try AlipayDesk(desk, http: LoopbackTransport(), settings: settings)
+        let alipay = try AlipayGatewayFixture(desk, http: LoopbackTransport(), settings: settings)
         let contract = try await alipay.checkout(user: mode)
         let payment = try desk.payment(contract).rawValue
         if case .url(let address) = contract.instruction {
@@ -61,36 +61,39 @@ struct AlipayInteropTests {
         try await alipay.notify(AlipayNotice.raw(form))
         #expect(try await alipay.order(contract).status == .paid)
         let refund = try await alipay.gateway.refunds.request(
-            contract.order.rawValue, amount: Desk.money(990), reason: "a test", context: .test)
+            contract.order.rawValue, amount: GatewayFixture.money(990), reason: "a test", context: .test)
         #expect(refund.refund.state == .succeeded)
         let attempt = RefundAttempt(
             refund: refund.refund.id,
             payment: ProviderReference(payment: try desk.payment(contract), reference: nil, amount: contract.amount),
-            amount: Desk.money(990), reason: "")
+            amount: GatewayFixture.money(990), reason: "")
         let provider = try AlipayProvider(
             account: AlipayFixture.account(settings),
             context: TestContext(account: "alipay") { request, _ throws(HTTPTransportError) in
                 try await LoopbackTransport().send(request)
             }.context)
         #expect(try await provider.refund(attempt).outcome == .succeeded)
-        #expect(try await provider.query(refund: attempt).amount == Desk.money(990))
+        #expect(try await provider.query(refund: attempt).amount == GatewayFixture.money(990))
         #expect(await provider.diagnose().map(\.level) == [.good])
         let unknown = AlipayFixture().reference(AlipayFixture().attempt())
         #expect(try await provider.query(unknown).outcome == .pending(status: "not_found"))
     }
 
     @Test func `about the numbers of certificates`() async throws {
-        let roots = AlipayMint.certificate(
-            "Root R1", of: .init(AlipayMint.stranger.publicKey), by: .init(AlipayMint.stranger),
+        let roots = AlipayTestCertificates.certificate(
+            "Root R1", of: .init(AlipayTestCertificates.stranger.publicKey), by: .init(AlipayTestCertificates.stranger),
             serial: [0x7F, 1, 2, 3])
-        let two = roots + "\n" + AlipayMint.alipayCertificate
-        let files = [AlipayMint.file(AlipayMint.applicationCertificate), AlipayMint.file(two)]
+        let two = roots + "\n" + AlipayTestCertificates.alipayCertificate
+        let files = [
+            AlipayTestCertificates.file(AlipayTestCertificates.applicationCertificate),
+            AlipayTestCertificates.file(two),
+        ]
         let output = try await Self.python.run("certificates.py", files)
-        let standIn = AlipayStandIn(certificate: AlipayMint.alipayNumber)
-        let fixture = AlipayFixture(standIn)
-        var settings = AlipayFixture.certificateMode(alipay: AlipayMint.alipayCertificate)
+        let standIn = FakeAlipayServer(certificate: AlipayTestCertificates.alipayNumber)
+        let bench = AlipayFixture(standIn)
+        var settings = AlipayFixture.certificateMode(alipay: AlipayTestCertificates.alipayCertificate)
         settings["alipay_root_certificate"] = .text(files[1])
-        _ = try await fixture.provider(settings).open(fixture.attempt())
+        _ = try await bench.provider(settings).open(bench.attempt())
         let form = try #require(standIn.state.withLock { $0.forms.first })
         #expect(output == "\(form["app_cert_sn"] ?? "") \(form["alipay_root_cert_sn"] ?? "")\n")
         print("interop: python-alipay-sdk names certificates by the same numbers")
@@ -110,10 +113,10 @@ private struct AlipayPeer {
         let folder = FileManager.default.temporaryDirectory.appending(path: "alipay-interop-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         for (name, text) in [
-            ("application.pem", AlipayMint.application.pemRepresentation),
-            ("application.pub", AlipayMint.application.publicKey.pemRepresentation),
-            ("alipay.pem", AlipayMint.alipay.pemRepresentation),
-            ("alipay.pub", AlipayMint.alipay.publicKey.pemRepresentation),
+            ("application.pem", AlipayTestCertificates.application.pemRepresentation),
+            ("application.pub", AlipayTestCertificates.application.publicKey.pemRepresentation),
+            ("alipay.pem", AlipayTestCertificates.alipay.pemRepresentation),
+            ("alipay.pub", AlipayTestCertificates.alipay.publicKey.pemRepresentation),
         ] { try Data(text.utf8).write(to: folder.appending(path: name)) }
         let port = try FreePort.next()
         let program = try SpawnedProgram(

@@ -20,15 +20,15 @@ struct AlipayQRTests {
     @Test(arguments: codes) func `zbarimg reads exactly the text that Alipay gave`(code: String) async throws {
         try await withDesk(on: .sqlite) { desk in
             let transport = RecordingTransport { request in
-                let form = AlipayStandIn.form(String(decoding: request.body, as: UTF8.self))
+                let form = FakeAlipayServer.form(String(decoding: request.body, as: UTF8.self))
                 let content = try? JSONDecoder().decode(
                     [String: String].self, from: Data((form["biz_content"] ?? "").utf8))
                 let node = ["code": "10000", "out_trade_no": content?["out_trade_no"] ?? "", "qr_code": code]
-                return AlipayStandIn().reply("alipay.trade.precreate", node)
+                return FakeAlipayServer().reply("alipay.trade.precreate", node)
             }
-            let alipay = try AlipayDesk(desk, http: transport)
+            let alipay = try AlipayGatewayFixture(desk, http: transport)
             let contract = try await alipay.checkout()
-            let path = try #require(contract.qrImageURL).replacing(Desk.publicURL, with: "")
+            let path = try #require(contract.qrImageURL).replacing(GatewayFixture.publicURL, with: "")
             let svg = try await image(of: path, alipay.gateway)
             let text = try ZBar.read(try bitmap(svg))
             #expect(text == code)

@@ -8,15 +8,16 @@ import Synchronization
 /// Alipay's part in the conformance kit, in one of its modes.
 struct AlipayRehearsal: Rehearsal {
     let settings: [String: SettingValue]
-    let standIn: AlipayStandIn
+    let standIn: FakeAlipayServer
 
     init(mode: String, hasCertificates: Bool = false) {
-        let certificates = hasCertificates ? AlipayFixture.certificateMode(alipay: AlipayMint.alipayCertificate) : [:]
+        let certificates =
+            hasCertificates ? AlipayFixture.certificateMode(alipay: AlipayTestCertificates.alipayCertificate) : [:]
         settings = certificates.merging(["mode": .text(mode)]) { $1 }
-        standIn = AlipayStandIn(certificate: hasCertificates ? AlipayMint.alipayNumber : nil)
+        standIn = FakeAlipayServer(certificate: hasCertificates ? AlipayTestCertificates.alipayNumber : nil)
     }
 
-    var secrets: [String] { [AlipayMint.applicationPKCS8] }
+    var secrets: [String] { [AlipayTestCertificates.applicationPKCS8] }
 
     func makeProvider(_ context: ProviderContext, upstream: UpstreamBehaviour) throws -> any PaymentProvider {
         let provider = try AlipayProvider(account: AlipayFixture.account(settings), context: context)
@@ -52,7 +53,7 @@ struct AlipayRehearsal: Rehearsal {
             let (name, node) = object.first(where: { $0.key.hasSuffix("_response") }),
             let json = try? JSONSerialization.data(withJSONObject: node), let more = UnknownFields.adding(to: json)
         else { return nil }
-        var signed = AlipayStandIn.reply(
+        var signed = FakeAlipayServer.reply(
             String(name.dropLast("_response".count)), more, certificate: standIn.certificate)
         signed.body = Data(#"{"kit_unknown":{"sign":"x","a":[1,"]"]},"#.utf8) + signed.body.dropFirst()
         return signed
@@ -70,7 +71,7 @@ struct AlipayRehearsal: Rehearsal {
         case .genuine: return notice.raw()
         case .forged: return notice.raw(signature: Data(repeating: 7, count: 256).base64EncodedString())
         case .missing: return notice.raw(by: nil)
-        case .anothers: return notice.raw(by: AlipayMint.stranger)
+        case .anothers: return notice.raw(by: AlipayTestCertificates.stranger)
         }
     }
 
@@ -98,7 +99,7 @@ struct AlipayRehearsal: Rehearsal {
         case .refundSucceeded(let id, let amount):
             // The provider asks for the amount, so the refund is there.
             standIn.state.withLock { state in
-                var trade = state.trades[payment] ?? AlipayStandIn.Trade(amount: event.payment.amount.decimal)
+                var trade = state.trades[payment] ?? FakeAlipayServer.Trade(amount: event.payment.amount.decimal)
                 if !trade.refunds.contains(where: { $0.number == id.rawValue }) {
                     trade.refunds.append((number: id.rawValue, fen: Int(amount.value)))
                 }
@@ -111,7 +112,9 @@ struct AlipayRehearsal: Rehearsal {
             return refund
         case .unreadable:
             var other = notice("TRADE_SUCCESS")
-            other.fields = ["app_id": AlipayStandIn.appID, "seller_id": AlipayStandIn.sellerID, "service": "another"]
+            other.fields = [
+                "app_id": FakeAlipayServer.appID, "seller_id": FakeAlipayServer.sellerID, "service": "another",
+            ]
             return other
         // Alipay has no notifications of these.
         case .paymentFailed, .refundCreated, .refundFailed, .disputeOpened, .disputeWon, .disputeLost: return nil
@@ -124,15 +127,15 @@ struct WatchedAlipay: PaymentProvider {
     static let manifest = AlipayProvider.manifest
 
     let provider: AlipayProvider
-    let standIn: AlipayStandIn
+    let standIn: FakeAlipayServer
 
-    init(provider: AlipayProvider, standIn: AlipayStandIn) {
+    init(provider: AlipayProvider, standIn: FakeAlipayServer) {
         self.provider = provider
         self.standIn = standIn
     }
 
     init(account: ProviderAccount, context: ProviderContext) throws(ProviderSetupError) {
-        self.init(provider: try AlipayProvider(account: account, context: context), standIn: AlipayStandIn())
+        self.init(provider: try AlipayProvider(account: account, context: context), standIn: FakeAlipayServer())
     }
 
     var contractTypes: Set<ContractType> { provider.contractTypes }

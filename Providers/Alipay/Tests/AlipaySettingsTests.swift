@@ -19,16 +19,19 @@ struct AlipaySettingsTests {
     }
 
     @Test func `both forms of a private key are taken, as PEM and as base64 alone`() async throws {
-        let (one, eight) = (AlipayMint.application.pemRepresentation, AlipayMint.application.pkcs8PEMRepresentation)
+        let (one, eight) = (
+            AlipayTestCertificates.application.pemRepresentation,
+            AlipayTestCertificates.application.pkcs8PEMRepresentation
+        )
         #expect(one.contains("BEGIN RSA PRIVATE KEY") && eight.contains("BEGIN PRIVATE KEY"))
-        let lines = AlipayMint.bare(one).map { "\($0)" }.joined().split(by: 64).joined(separator: "\r\n")
-        for key in [one, eight, AlipayMint.bare(one), AlipayMint.bare(eight), " \(lines)\n"] {
-            let fixture = AlipayFixture()
-            let provider = try fixture.provider(["app_private_key": .text(key)])
-            _ = try await provider.open(fixture.attempt())
-            #expect(fixture.standIn.state.withLock { $0.offers.count } == 1)
+        let lines = AlipayTestCertificates.bare(one).map { "\($0)" }.joined().split(by: 64).joined(separator: "\r\n")
+        for key in [one, eight, AlipayTestCertificates.bare(one), AlipayTestCertificates.bare(eight), " \(lines)\n"] {
+            let bench = AlipayFixture()
+            let provider = try bench.provider(["app_private_key": .text(key)])
+            _ = try await provider.open(bench.attempt())
+            #expect(bench.standIn.state.withLock { $0.offers.count } == 1)
         }
-        for key in [AlipayMint.alipay.publicKey.pemRepresentation, AlipayMint.alipayPublic] {
+        for key in [AlipayTestCertificates.alipay.publicKey.pemRepresentation, AlipayTestCertificates.alipayPublic] {
             #expect(faults(["alipay_public_key": .text(key)]).isEmpty)
         }
     }
@@ -60,16 +63,16 @@ struct AlipaySettingsTests {
     }
 
     @Test func `keys are compared with each other`() throws {
-        let own = AlipayMint.application.publicKey.pemRepresentation
+        let own = AlipayTestCertificates.application.publicKey.pemRepresentation
         #expect(faults(["alipay_public_key": .text(own)]) == ["alipay_public_key is the application's own public key"])
         #expect(
             faults(["app_private_key": .text(own)]) == ["app_private_key is a public key, not the private one"])
-        var files = AlipayFixture.certificateMode(alipay: AlipayMint.alipayCertificate)
+        var files = AlipayFixture.certificateMode(alipay: AlipayTestCertificates.alipayCertificate)
         #expect(faults(files).isEmpty)
-        files["app_private_key"] = .text(AlipayMint.stranger.pemRepresentation)
+        files["app_private_key"] = .text(AlipayTestCertificates.stranger.pemRepresentation)
         #expect(faults(files) == ["app_certificate is not of app_private_key"])
         #expect(
-            faults(AlipayFixture.certificateMode(alipay: AlipayMint.applicationCertificate)) == [
+            faults(AlipayFixture.certificateMode(alipay: AlipayTestCertificates.applicationCertificate)) == [
                 "alipay_certificates has the application's own certificate"
             ])
     }
@@ -84,9 +87,9 @@ struct AlipaySettingsTests {
     }
 
     @Test func `certificate mode needs all its files, and no public key`() {
-        let whole = AlipayFixture.certificateMode(alipay: AlipayMint.alipayCertificate)
+        let whole = AlipayFixture.certificateMode(alipay: AlipayTestCertificates.alipayCertificate)
         #expect(
-            faults(whole.merging(["alipay_public_key": .text(AlipayMint.alipayPublic)]) { $1 }) == [
+            faults(whole.merging(["alipay_public_key": .text(AlipayTestCertificates.alipayPublic)]) { $1 }) == [
                 "alipay_public_key is set beside certificates"
             ])
         for (name, empty) in [
@@ -96,7 +99,7 @@ struct AlipaySettingsTests {
             #expect(
                 faults(whole.merging([name: empty]) { $1 }) == ["\(name) is missing, and certificate mode needs it"])
         }
-        let garbage = SettingValue.text(AlipayMint.file("no certificate"))
+        let garbage = SettingValue.text(AlipayTestCertificates.file("no certificate"))
         #expect(
             faults(whole.merging(["alipay_root_certificate": garbage]) { $1 }) == [
                 "alipay_root_certificate has no RSA certificate that can be read"

@@ -23,7 +23,7 @@ extension AppleIAPProvider: ConsumptionAnswering {
     /// - Throws: `unsupported` without a key, and for Xcode, which nobody can be asked about.
     func serverAPI(
         of bundleID: String, in environment: Domain.Environment
-    ) throws(ProviderError) -> (AppStoreServerAPI, AppStorePlace) {
+    ) throws(ProviderError) -> (AppStoreServerAPI, AppStoreSearch) {
         guard !serverAPIs.isEmpty, environment != .xcode else { throw .unsupported }
         guard let api = serverAPIs.first(where: { $0.bundleID == bundleID }) else {
             throw .rejected(reason: "the account has no app \(bundleID) any more")

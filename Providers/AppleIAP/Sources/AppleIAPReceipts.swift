@@ -102,7 +102,7 @@ extension AppleIAPProvider: ReceiptReading {
     private func confirm(
         _ receipt: StoreReceipt, unsigned: [StorePurchase], by api: AppStoreServerAPI, until deadline: Int64
     ) async throws(AppStoreServerError) -> StoreAnswer {
-        let place = AppStorePlace.only(AppleEnvironment(receipt.environment))
+        let place = AppStoreSearch.only(AppleEnvironment(receipt.environment))
         var (items, refused, isWhole): ([StoreAnswer.Item], Int, Bool) = ([], 0, true)
         func add(_ item: StoreAnswer.Item?) {
             if let item { items.append(item) } else { refused += 1 }

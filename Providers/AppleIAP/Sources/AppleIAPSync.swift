@@ -37,7 +37,7 @@ extension AppleIAPProvider: StoreSyncing {
             return { () async throws(StoreSyncError) -> StoreAnswer? in
                 do throws(AppStoreServerError) {
                     let app = try api(purchase.bundleID)
-                    let place = AppStorePlace.only(AppleEnvironment(purchase.environment))
+                    let place = AppStoreSearch.only(AppleEnvironment(purchase.environment))
                     var iterator =
                         pages
                         ?? app.history(of: purchase.transactionID, after: cursor, in: place).makeAsyncIterator()

@@ -9,7 +9,7 @@ struct AppleIAPVerifyTests {
     private static let now = Timestamp(1_790_000_000)
 
     private static func provider(
-        _ setup: AppleDeskSetup = AppleDeskSetup()
+        _ setup: AppStoreGatewayFixtureSetup = AppStoreGatewayFixtureSetup()
     ) throws(ProviderSetupError) -> AppleIAPProvider {
         try AppleIAPProvider(
             account: ProviderAccount(
@@ -21,7 +21,7 @@ struct AppleIAPVerifyTests {
 
     /// The reason of a refusal; nil where the evidence is accepted.
     private static func reason(
-        _ evidence: PurchaseEvidence, _ setup: AppleDeskSetup = AppleDeskSetup()
+        _ evidence: PurchaseEvidence, _ setup: AppStoreGatewayFixtureSetup = AppStoreGatewayFixtureSetup()
     ) throws -> PurchaseRefusal.Reason? {
         let provider = try provider(setup)
         do throws(PurchaseRefusal) {
@@ -74,37 +74,38 @@ struct AppleIAPVerifyTests {
         func signed(_ edit: (inout AppleSale) -> Void) -> PurchaseEvidence { .signedTransaction(sale.with(edit).jws) }
         #expect(try Self.reason(.signedTransaction(sale.jws)) == nil)
         #expect(try Self.reason(.signedTransaction("x")) == .malformed)
-        #expect(try Self.reason(.signedTransaction(AppleMint.sign(sale.payload, by: .forger))) == .badSignature)
+        #expect(
+            try Self.reason(.signedTransaction(AppleTestCertificates.sign(sale.payload, by: .forger))) == .badSignature)
         #expect(try Self.reason(signed { $0.bundle = "com.other" }) == .wrongApp)
-        let narrow = AppleDeskSetup { $0.environments = ["Production"] }
+        let narrow = AppStoreGatewayFixtureSetup { $0.environments = ["Production"] }
         #expect(try Self.reason(signed { $0.environment = "Sandbox" }, narrow) == .wrongEnvironment)
         #expect(try Self.reason(signed { $0.purchased = 1_000_000_000_000 }) == .certificateExpired)
-        let strange = AppleDeskSetup { $0.trustsMint = false }
+        let strange = AppStoreGatewayFixtureSetup { $0.trustsMint = false }
         #expect(try Self.reason(.signedTransaction(sale.jws), strange) == .untrustedChain)
     }
 
     @Test func `xcode counts where it is allowed`() throws {
         let sale = AppleSale(at: Self.now) { $0.environment = "Xcode" }
-        let allowed = AppleDeskSetup { $0.environments = ["Production", "Xcode"] }
+        let allowed = AppStoreGatewayFixtureSetup { $0.environments = ["Production", "Xcode"] }
         #expect(try Self.reason(.signedTransaction(sale.jws), allowed) == nil)
         #expect(try Self.reason(.signedTransaction(sale.jws)) != nil)
         // What the store's chain signed for Production does not become Xcode's, and a forger's Xcode is not Xcode's.
-        let unchecked = AppleDeskSetup { ($0.environments, $0.checksXcode) = (["Xcode"], false) }
+        let unchecked = AppStoreGatewayFixtureSetup { ($0.environments, $0.checksXcode) = (["Xcode"], false) }
         #expect(try Self.reason(.signedTransaction(sale.jws), unchecked) == nil)
         #expect(try Self.reason(.signedTransaction(AppleSale(at: Self.now).jws), unchecked) == .wrongEnvironment)
     }
 
     @Test func `a simulator's receipt counts in development where xcode is allowed`() throws {
         let sale = AppleSale(at: Self.now)
-        let allowed = AppleDeskSetup { $0.environments = ["Xcode"] }
+        let allowed = AppStoreGatewayFixtureSetup { $0.environments = ["Xcode"] }
         let purchase = try Self.provider(allowed).verify(.simulatorReceipt(sale.simulatorReceipt))
         #expect(purchase.environment == .xcode && purchase.transactionID == sale.id && purchase.kind == .unknown(""))
         #expect(purchase.purchasedAt == sale.purchased && purchase.expiresAt == nil && purchase.price == nil)
         for receipt in ["", "x", "e30=", sale.with { $0.id = "" }.simulatorReceipt] {
             #expect(try Self.reason(.simulatorReceipt(receipt), allowed) == .malformed, "\(receipt)")
         }
-        let production = AppleDeskSetup { ($0.environments, $0.isDevelopment) = (["Xcode"], false) }
-        for setup in [AppleDeskSetup(), production] {
+        let production = AppStoreGatewayFixtureSetup { ($0.environments, $0.isDevelopment) = (["Xcode"], false) }
+        for setup in [AppStoreGatewayFixtureSetup(), production] {
             #expect(try Self.reason(.simulatorReceipt(sale.simulatorReceipt), setup) == .wrongEnvironment)
         }
     }
@@ -115,7 +116,7 @@ struct AppleIAPVerifyTests {
     func `the sandbox is bounded as configured`(
         entitles: String, hours: Int64?, isDevelopment: Bool, expected: Int64
     ) throws {
-        let setup = AppleDeskSetup {
+        let setup = AppStoreGatewayFixtureSetup {
             ($0.entitles, $0.users, $0.maxHours, $0.isDevelopment) = (entitles, ["alice"], hours, isDevelopment)
         }
         let rules = try Self.provider(setup).testPurchases

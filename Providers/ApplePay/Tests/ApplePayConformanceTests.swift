@@ -6,12 +6,12 @@ import TestSupport
 import Testing
 
 struct ApplePayRehearsal: Rehearsal {
-    var secrets: [String] { [ApplePayMint.processingEC.keyPEM, ApplePayMint.identity.keyPEM] }
+    var secrets: [String] { [ApplePayTestTokens.processingEC.keyPEM, ApplePayTestTokens.identity.keyPEM] }
 
     func makeProvider(_ context: ProviderContext, upstream: UpstreamBehaviour) throws -> any PaymentProvider {
         try ApplePayProvider(
             account: ProviderAccount(
-                id: try .test("apple-pay"), settings: ProviderSettings(WalletDeskSetup().settings),
+                id: try .test("apple-pay"), settings: ProviderSettings(ApplePayGatewayFixtureSetup().settings),
                 isDevelopment: true),
             context: context)
     }

@@ -20,22 +20,22 @@ struct ApplePayDoctorTests {
     }
 
     @Test func `what is missing is said and is no fault`() async throws {
-        let fixture = ApplePayFixture()
-        let provider = try fixture.provider {
+        let bench = ApplePayFixture()
+        let provider = try bench.provider {
             $0["payment_processing"] = nil
             $0["identity"] = nil
             $0["domain_association"] = nil
         }
         let found = provider.examine()
         #expect(found.map(\.level) == [.notice, .notice, .notice, .good])
-        #expect(await provider.diagnose().isEmpty && fixture.requests.isEmpty)
+        #expect(await provider.diagnose().isEmpty && bench.requests.isEmpty)
     }
 
     @Test func `an identity that has expired is a fault`() throws {
-        let identity = ApplePayMint.merchant("Merchant Identity", ApplePayMint.identity.key) {
+        let identity = ApplePayTestTokens.merchant("Merchant Identity", ApplePayTestTokens.identity.key) {
             $0.last = 1_795_000_000 - 60
         }
-        let provider = try ApplePayFixture().provider { $0["identity"] = WalletDeskSetup.pair(identity) }
+        let provider = try ApplePayFixture().provider { $0["identity"] = ApplePayGatewayFixtureSetup.pair(identity) }
         let found = try #require(provider.examine().first { $0.subject == "Merchant Identity" })
         #expect(found.level == .fault && found.words.hasPrefix("expired on "), "\(found)")
     }
@@ -45,10 +45,12 @@ struct ApplePayDoctorTests {
     ])
     func `an expiry that comes near is told`(_ days: Int, _ level: Diagnosis.Level, _ words: String) throws {
         let now: Int64 = 1_795_000_000
-        let pair = ApplePayMint.merchant("Payment Processing", ApplePayMint.processingEC.key) {
+        let pair = ApplePayTestTokens.merchant("Payment Processing", ApplePayTestTokens.processingEC.key) {
             $0.last = now + Int64(days) * 86_400 - 60
         }
-        let provider = try ApplePayFixture().provider { $0["payment_processing"] = .list([WalletDeskSetup.pair(pair)]) }
+        let provider = try ApplePayFixture().provider {
+            $0["payment_processing"] = .list([ApplePayGatewayFixtureSetup.pair(pair)])
+        }
         let found = try #require(provider.examine().first)
         #expect(found.level == level && found.words.hasPrefix(words) || found.words.contains(words), "\(found)")
     }
@@ -57,10 +59,10 @@ struct ApplePayDoctorTests {
         (417, "do not belong together"), (400, "not verified"), (403, "not accepted"), (404, "answered 404"),
     ])
     func `Apple's refusals are explained`(_ status: Int, _ words: String) async throws {
-        let fixture = ApplePayFixture()
+        let bench = ApplePayFixture()
         let answer: ApplePayFixture.Answer = { _ in IncomingReply(status: status) }
-        fixture.answer(answer, answer)
-        let found = try #require(await fixture.provider().diagnose().first)
+        bench.answer(answer, answer)
+        let found = try #require(await bench.provider().diagnose().first)
         #expect(found.level == .fault && found.words.contains(words), "\(found)")
     }
 }

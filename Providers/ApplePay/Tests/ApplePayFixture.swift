@@ -56,7 +56,7 @@ struct ApplePayFixture: ProviderFixture {
     func provider(
         isDevelopment: Bool = true, _ edit: (inout [String: SettingValue]) -> Void = { _ in }
     ) throws -> ApplePayProvider {
-        var settings = WalletDeskSetup().settings
+        var settings = ApplePayGatewayFixtureSetup().settings
         edit(&settings)
         return try ApplePayProvider(
             account: ProviderAccount(

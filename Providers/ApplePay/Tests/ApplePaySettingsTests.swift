@@ -40,11 +40,11 @@ struct ApplePaySettingsTests {
         Case("gateway_ca", "cannot be read") { $0["gateway_ca"] = .text("/nonexistent/ca.pem") },
         Case("domain_association", "cannot be read") { $0["domain_association"] = .text("/nonexistent/file") },
         Case("identity.private_key", "is missing") {
-            $0["identity"] = .object(["certificate": .text(ApplePayMint.rootFile)])
+            $0["identity"] = .object(["certificate": .text(ApplePayTestTokens.rootFile)])
         },
         Case("identity.certificate", "is missing") { $0["identity"] = .object(["private_key": .text("x")]) },
         Case("identity", "cannot be used: the certificate's key is not RSA") {
-            $0["identity"] = WalletDeskSetup.pair(ApplePayMint.processingEC)
+            $0["identity"] = ApplePayGatewayFixtureSetup.pair(ApplePayTestTokens.processingEC)
         },
         Case("payment_processing[0]", "cannot be used: the private key is not the one of the certificate") {
             $0["payment_processing"] = .list([Self.mixed])
@@ -59,13 +59,17 @@ struct ApplePaySettingsTests {
             $0["payment_processing"] = nil
         },
         Case("root_certificates[0]", "is no CA certificate that can anchor a chain") {
-            $0["root_certificates"] = .list([.text(WalletDeskSetup.file("r.pem", Data("no certificate".utf8)))])
+            $0["root_certificates"] = .list([
+                .text(ApplePayGatewayFixtureSetup.file("r.pem", Data("no certificate".utf8)))
+            ])
         },
     ]
 
     private static let mixed: SettingValue = {
-        guard case .object(var pair) = WalletDeskSetup.pair(ApplePayMint.processingEC) else { return .object([:]) }
-        pair["private_key"] = .text(ApplePayMint.identity.keyPEM)
+        guard case .object(var pair) = ApplePayGatewayFixtureSetup.pair(ApplePayTestTokens.processingEC) else {
+            return .object([:])
+        }
+        pair["private_key"] = .text(ApplePayTestTokens.identity.keyPEM)
         return .object(pair)
     }()
 
@@ -112,10 +116,10 @@ struct ApplePaySettingsTests {
 
     @Test func `a certificate may be DER and its key of the older forms`() {
         let faults = ApplePayFixture().faults {
-            let der = WalletDeskSetup.file("c.der", Data(ApplePayMint.processingEC.der))
+            let der = ApplePayGatewayFixtureSetup.file("c.der", Data(ApplePayTestTokens.processingEC.der))
             $0["payment_processing"] = .list([
                 .object([
-                    "certificate": .text(der), "private_key": .text(ApplePayMint.processingEC.traditionalKeyPEM),
+                    "certificate": .text(der), "private_key": .text(ApplePayTestTokens.processingEC.traditionalKeyPEM),
                 ])
             ])
         }
@@ -123,12 +127,14 @@ struct ApplePaySettingsTests {
     }
 
     @Test func `nothing of an account's keys is shown`() throws {
-        let fixture = ApplePayFixture()
-        let provider = try fixture.provider()
+        let bench = ApplePayFixture()
+        let provider = try bench.provider()
         var dumped = ""
         dump(provider, to: &dumped)
         for text in [dumped, "\(provider)", String(reflecting: provider)] {
-            for identity in [ApplePayMint.processingEC, ApplePayMint.processingRSA, ApplePayMint.identity] {
+            for identity in [
+                ApplePayTestTokens.processingEC, ApplePayTestTokens.processingRSA, ApplePayTestTokens.identity,
+            ] {
                 let body = identity.keyPEM.split(separator: "\n")[1]
                 #expect(
                     !text.contains(body) && !text.contains("\(Array(identity.keyPEM.utf8))".prefix(200).dropFirst()))

@@ -7,11 +7,11 @@ import Synchronization
 
 /// An EPay account with everything that its provider touches.
 struct EPayFixture: ProviderFixture {
-    let standIn: EPayStandIn
+    let standIn: FakeEPayServer
     let test: TestContext
 
     /// - Parameter answer: instead of the stand-in.
-    init(_ standIn: EPayStandIn = EPayStandIn(), answer: RecordingTransport.Answer? = nil) {
+    init(_ standIn: FakeEPayServer = FakeEPayServer(), answer: RecordingTransport.Answer? = nil) {
         self.standIn = standIn
         test = TestContext(account: "epay") { request, _ throws(HTTPTransportError) in
             if let answer { return try await answer(request) }
@@ -31,7 +31,7 @@ struct EPayFixture: ProviderFixture {
 
     static func account(_ settings: [String: SettingValue] = [:], isDevelopment: Bool = true) -> ProviderAccount {
         let standard: [String: SettingValue] = [
-            "base": .text(EPayStandIn.base), "pid": .text(EPayStandIn.pid), "key": .text(EPayStandIn.key),
+            "base": .text(FakeEPayServer.base), "pid": .text(FakeEPayServer.pid), "key": .text(FakeEPayServer.key),
             "dialect": .object(["refunds": .boolean(true)]),
         ]
         return ProviderAccount(

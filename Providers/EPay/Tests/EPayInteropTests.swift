@@ -18,7 +18,7 @@ struct EPayInteropTests {
                 let settings: [String: SettingValue] = [
                     "mode": .text(mode), "type": .text("alipay"), "base": .text("http://127.0.0.1:\(service.port)"),
                 ]
-                let epay = try EPayDesk(desk, http: LoopbackTransport(), settings: settings)
+                let epay = try EPayGatewayFixture(desk, http: LoopbackTransport(), settings: settings)
                 let contract = try await epay.checkout(user: mode)
                 let payment = try desk.payment(contract).rawValue
                 if case .url(let address) = contract.instruction {
@@ -65,7 +65,7 @@ private struct EPayService {
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         let port = try FreePort.next()
         let program = try SpawnedProgram(
-            ["/usr/bin/env", InteropPython.interpreter, script, "\(port)", EPayStandIn.pid, EPayStandIn.key],
+            ["/usr/bin/env", InteropPython.interpreter, script, "\(port)", FakeEPayServer.pid, FakeEPayServer.key],
             in: folder.path,
             name: "service", environment: ["PATH": ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin"])
         for _ in 0..<1_000 {

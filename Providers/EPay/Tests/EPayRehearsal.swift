@@ -10,15 +10,15 @@ struct EPayRehearsal: Rehearsal {
     let mode: String
     /// The HTTP method of notifications.
     let method: ProviderManifest.NotificationMethod
-    let standIn: EPayStandIn
+    let standIn: FakeEPayServer
 
     init(mode: String, method: ProviderManifest.NotificationMethod) {
         self.mode = mode
         self.method = method
-        standIn = EPayStandIn(way: mode == "mapi_url" ? ["payurl": "https://epay.example/pay/1"] : nil)
+        standIn = FakeEPayServer(way: mode == "mapi_url" ? ["payurl": "https://epay.example/pay/1"] : nil)
     }
 
-    var secrets: [String] { [EPayStandIn.key] }
+    var secrets: [String] { [FakeEPayServer.key] }
     var payersCanFail: Bool { false }
     var namesCurrencies: Bool { false }
 
@@ -87,7 +87,7 @@ struct EPayRehearsal: Rehearsal {
             return anothers
         case .unreadable:
             var other = notice(event.payment.amount)
-            other.fields = ["pid": EPayStandIn.pid, "act": "another"]
+            other.fields = ["pid": FakeEPayServer.pid, "act": "another"]
             return other
         // The service tells of nothing but money that came.
         case .paymentFailed, .paymentCancelled, .paymentPending, .refundCreated, .refundSucceeded, .refundFailed,
@@ -102,9 +102,9 @@ struct WatchedEPay: PaymentProvider {
     static let manifest = EPayProvider.manifest
 
     let provider: EPayProvider
-    let standIn: EPayStandIn?
+    let standIn: FakeEPayServer?
 
-    init(provider: EPayProvider, standIn: EPayStandIn?) {
+    init(provider: EPayProvider, standIn: FakeEPayServer?) {
         self.provider = provider
         self.standIn = standIn
     }

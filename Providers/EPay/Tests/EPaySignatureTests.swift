@@ -6,15 +6,15 @@ import ProviderTesting
 import Testing
 
 struct EPaySignatureTests {
-    private let fixture = EPayFixture()
+    private let bench = EPayFixture()
     private let payment: String
 
-    init() { payment = fixture.attempt().payment.rawValue }
+    init() { payment = bench.attempt().payment.rawValue }
 
     private func result(
         _ raw: RawNotification, _ settings: [String: SettingValue] = [:]
     ) async throws -> Result<[ProviderFact], ProviderError> {
-        let provider = try fixture.provider(settings)
+        let provider = try bench.provider(settings)
         do throws(ProviderError) {
             return .success(try await provider.receive(raw).facts)
         } catch {
@@ -31,7 +31,7 @@ struct EPaySignatureTests {
         .success([
             .payment(
                 PaymentReport(
-                    payment: ID(payment)!, outcome: .succeeded(amount), reference: EPayStandIn.trade(payment)))
+                    payment: ID(payment)!, outcome: .succeeded(amount), reference: FakeEPayServer.trade(payment)))
         ])
     }
 
@@ -57,7 +57,7 @@ struct EPaySignatureTests {
         let text = EPayNotice(payment).text()
         for raw in [EPayNotice.get(text), EPayNotice.post(text)] {
             #expect(try await result(raw) == paid(cny(3990)))
-            #expect(try await fixture.provider().receive(raw).acknowledgement == Acknowledgement(body: "success"))
+            #expect(try await bench.provider().receive(raw).acknowledgement == Acknowledgement(body: "success"))
         }
         // What stands elsewhere does not count.
         let elsewhere = RawNotification(method: .post, query: text, headers: [], body: Data())
@@ -84,7 +84,7 @@ struct EPaySignatureTests {
         let notice = EPayNotice(payment)
         var altered = notice
         altered.fields[name] = value
-        let text = altered.text(signature: EPayStandIn.sign(notice.fields))
+        let text = altered.text(signature: FakeEPayServer.sign(notice.fields))
         #expect(try await result(EPayNotice.get(text)) == .failure(.unproven(.signature)))
     }
 
@@ -93,7 +93,7 @@ struct EPaySignatureTests {
     func `what Paydesk signed itself is no notification, however its fields are cut`(
         _ settings: [String: SettingValue]
     ) async throws {
-        let first = fixture.attempt(returnURL: "https://app.example/done?x=1&trade_no=1&trade_status=TRADE_SUCCESS")
+        let first = bench.attempt(returnURL: "https://app.example/done?x=1&trade_no=1&trade_status=TRADE_SUCCESS")
         var form = try await signedForm(first, settings)
         #expect(form["return_url"] == first.returnURL)
         form.merge(["return_url": "https://app.example/done?x=1", "trade_no": "1", "trade_status": "TRADE_SUCCESS"]) {
@@ -102,13 +102,13 @@ struct EPaySignatureTests {
         #expect(try await result(EPayNotice.get(FormFields.encoded(form)), settings) == .failure(.unproven(.signature)))
 
         // All that Paydesk wrote in one field, and what the payer wrote as the notification.
-        let paid = "out_trade_no=\(payment)&pid=\(EPayStandIn.pid)&trade_no=1&trade_status=TRADE_SUCCESS"
-        let second = fixture.attempt(returnURL: "https://app.example/?a=1&\(paid)")
+        let paid = "out_trade_no=\(payment)&pid=\(FakeEPayServer.pid)&trade_no=1&trade_status=TRADE_SUCCESS"
+        let second = bench.attempt(returnURL: "https://app.example/?a=1&\(paid)")
         let signed = try await signedForm(second, settings)
         let names = ["notify_url", "out_trade_no", "pid"].map { "\($0)=\(signed[$0] ?? "")" }.joined(separator: "&")
         form = [
             "money": "39.90", "name": "\(second.title)&\(names)&return_url=https://app.example/?a=1",
-            "out_trade_no": payment, "pid": EPayStandIn.pid, "trade_no": "1", "trade_status": "TRADE_SUCCESS",
+            "out_trade_no": payment, "pid": FakeEPayServer.pid, "trade_no": "1", "trade_status": "TRADE_SUCCESS",
             "sign": signed["sign"] ?? "", "sign_type": "MD5",
         ]
         form["type"] = signed["type"]
@@ -118,10 +118,10 @@ struct EPaySignatureTests {
     private func signedForm(
         _ attempt: PaymentAttempt, _ settings: [String: SettingValue]
     ) async throws -> [String: String] {
-        let opened = try await fixture.provider(settings).open(attempt)
+        let opened = try await bench.provider(settings).open(attempt)
         guard case .url(let address) = opened.instruction, let query = address.split(separator: "?", maxSplits: 1).last
         else { return [:] }
-        return EPayStandIn.form(String(query))
+        return FakeEPayServer.form(String(query))
     }
 
     @Test(
@@ -160,10 +160,10 @@ struct EPaySignatureTests {
         #expect(try await result(EPayNotice.get(joined), settings) == paid(cny(3990)))
         #expect(try await result(EPayNotice.get(plain), settings) == .failure(.unproven(.signature)))
         #expect(try await result(EPayNotice.get(joined)) == .failure(.unproven(.signature)))
-        guard case .url(let address) = try await fixture.provider(settings).open(fixture.attempt()).instruction else {
+        guard case .url(let address) = try await bench.provider(settings).open(bench.attempt()).instruction else {
             return
         }
-        #expect(EPayStandIn(joiner: "&api_key=").visit(address) != nil && EPayStandIn().visit(address) == nil)
+        #expect(FakeEPayServer(joiner: "&api_key=").visit(address) != nil && FakeEPayServer().visit(address) == nil)
     }
 
     @Test func `garbage, another sign_type, fields that come twice and huge bodies prove nothing`() async throws {
@@ -186,7 +186,7 @@ struct EPaySignatureTests {
     }
 
     @Test func `the same sentence is the same event, another amount is another`() async throws {
-        let provider = try fixture.provider()
+        let provider = try bench.provider()
         func id(_ money: String) async throws -> String {
             try await provider.receive(EPayNotice.get(EPayNotice(payment, money: money).text())).eventID
         }

@@ -10,7 +10,7 @@ struct PayPalFixture: ProviderFixture {
     static let price = usd(3990)
     static let returnURL: String? = "https://app.example/done"
 
-    let standIn = PayPalStandIn()
+    let standIn = FakePayPalServer()
     let test: TestContext
 
     /// - Parameter answer: instead of the stand-in.
@@ -33,8 +33,9 @@ struct PayPalFixture: ProviderFixture {
 
     static func account(_ settings: [String: SettingValue] = [:], isDevelopment: Bool = true) -> ProviderAccount {
         let standard: [String: SettingValue] = [
-            "client_id": .text(PayPalStandIn.clientID), "client_secret": .text(PayPalStandIn.clientSecret),
-            "webhook_id": .text(PayPalMint.webhookID), "root_certificates": .list([.text(PayPalMint.rootFile)]),
+            "client_id": .text(FakePayPalServer.clientID), "client_secret": .text(FakePayPalServer.clientSecret),
+            "webhook_id": .text(PayPalTestCertificates.webhookID),
+            "root_certificates": .list([.text(PayPalTestCertificates.rootFile)]),
         ]
         return ProviderAccount(
             id: AccountID("paypal-main")!, settings: ProviderSettings(standard.merging(settings) { $1 }),
@@ -55,12 +56,12 @@ struct PayPalFixture: ProviderFixture {
 
     /// A genuine notification of now.
     func notification(_ type: String, _ resource: [String: Any], id: String = "WH-1") -> RawNotification {
-        let body = PayPalMint.event(type, resource, id: id)
-        return PayPalMint.notification(body, PayPalMint.headers(body, at: clock.now.rawValue))
+        let body = PayPalTestCertificates.event(type, resource, id: id)
+        return PayPalTestCertificates.notification(body, PayPalTestCertificates.headers(body, at: clock.now.rawValue))
     }
 
     /// What was sent, `POST v2/checkout/orders`, without the token's.
-    var calls: [String] { transport.requests.map { PayPalStandInCall($0).name }.filter { !$0.hasSuffix("token") } }
+    var calls: [String] { transport.requests.map { FakePayPalServerCall($0).name }.filter { !$0.hasSuffix("token") } }
 }
 
 func usd(_ value: Int64) -> Money { Money(value: value, currency: Currency("USD")!) }

@@ -8,14 +8,14 @@ import Synchronization
 /// PayPal's part in the conformance kit.
 struct PayPalRehearsal: Rehearsal {
     let settings: [String: SettingValue]
-    let standIn = PayPalStandIn()
+    let standIn = FakePayPalServer()
 
     init(_ settings: [String: SettingValue], rel: String = "payer-action") {
         self.settings = settings
         standIn.state.withLock { $0.rel = rel }
     }
 
-    var secrets: [String] { [PayPalStandIn.clientSecret, "A21AA-planted-token-1"] }
+    var secrets: [String] { [FakePayPalServer.clientSecret, "A21AA-planted-token-1"] }
     // PayPal sends a notification again for days, with the time of the first.
     var signatureWindow: Int64? { nil }
 
@@ -74,14 +74,14 @@ struct PayPalRehearsal: Rehearsal {
         guard var body = try await body(event, context.book) else { return nil }
         if event.hasUnknownFields { body = UnknownFields.adding(to: body) ?? body }
         let now = context.time.now.rawValue
-        var headers = PayPalMint.headers(body, at: now)
+        var headers = PayPalTestCertificates.headers(body, at: now)
         switch signature {
         case .genuine: break
         case .forged: headers[2].value = Data(repeating: 0x0A, count: 256).base64EncodedString()
         case .missing: headers.remove(at: 2)
-        case .anothers: headers = PayPalMint.headers(body, at: now, webhookID: "1JE4291016473214C")
+        case .anothers: headers = PayPalTestCertificates.headers(body, at: now, webhookID: "1JE4291016473214C")
         }
-        return PayPalMint.notification(body, headers)
+        return PayPalTestCertificates.notification(body, headers)
     }
 
     private func body(_ event: RehearsedEvent, _ book: any AccountBook) async throws -> Data? {
@@ -91,25 +91,25 @@ struct PayPalRehearsal: Rehearsal {
         func capture(
             _ type: String, _ money: Money, _ status: String, custom: String? = nil, isKnown: Bool = true
         ) async throws -> Data {
-            let made = PayPalStandIn.Capture(
+            let made = FakePayPalServer.Capture(
                 id: "CAP\(id)", order: "ORDER\(id)", custom: custom ?? payment, amount: Self.json(money), status: status
             )
             if isKnown { try await standIn.take(made, into: book) }
-            return PayPalMint.event("PAYMENT.CAPTURE.\(type)", made.json, id: "WH-\(event.id)")
+            return PayPalTestCertificates.event("PAYMENT.CAPTURE.\(type)", made.json, id: "WH-\(event.id)")
         }
         /// The capture that took the payment's money.
         func taken() async throws -> String {
-            let made = PayPalStandIn.Capture(
+            let made = FakePayPalServer.Capture(
                 id: "CAP-\(payment)", order: "ORDER-\(payment)", custom: payment, amount: Self.json(amount))
             try await standIn.take(made, into: book)
             return made.id
         }
         func refund(_ refund: ID<Refund>, _ money: Money, _ status: String) async throws -> Data {
-            let made = PayPalStandIn.Refund(
+            let made = FakePayPalServer.Refund(
                 id: "REF\(id)", capture: try await taken(), custom: payment, invoice: refund.rawValue,
                 amount: Self.json(money), status: status)
             standIn.state.withLock { $0.refunds.append(made) }
-            return PayPalMint.event("PAYMENT.REFUND.\(status)", made.json, id: "WH-\(event.id)")
+            return PayPalTestCertificates.event("PAYMENT.REFUND.\(status)", made.json, id: "WH-\(event.id)")
         }
         func dispute(_ money: Money, _ status: String, _ code: String?) async throws -> Data {
             let object = Self.dispute(
@@ -117,7 +117,7 @@ struct PayPalRehearsal: Rehearsal {
             standIn.state.withLock {
                 $0.disputes["PP-D-\(id)"] = try? JSONSerialization.data(withJSONObject: object)
             }
-            return PayPalMint.event("CUSTOMER.DISPUTE.UPDATED", object, id: "WH-\(event.id)")
+            return PayPalTestCertificates.event("CUSTOMER.DISPUTE.UPDATED", object, id: "WH-\(event.id)")
         }
         switch event.what {
         case .paymentSucceeded(let money): return try await capture("COMPLETED", money, "COMPLETED")
@@ -129,8 +129,9 @@ struct PayPalRehearsal: Rehearsal {
         case .anothersPaymentSucceeded(let money):
             return try await capture("COMPLETED", money, "COMPLETED", isKnown: false)
         case .paymentCancelled:
-            var order = PayPalStandIn.Order(
-                id: try await PayPalStandIn.keep("VOID\(id)", of: payment, in: book), custom: payment, invoice: payment,
+            var order = FakePayPalServer.Order(
+                id: try await FakePayPalServer.keep("VOID\(id)", of: payment, in: book), custom: payment,
+                invoice: payment,
                 amount: Self.json(amount))
             order.status = "VOIDED"
             let voided = order
@@ -138,7 +139,7 @@ struct PayPalRehearsal: Rehearsal {
                 state.orders.removeAll { $0.id == voided.id }
                 state.orders.append(voided)
             }
-            return PayPalMint.event("CHECKOUT.ORDER.VOIDED", voided.json, id: "WH-\(event.id)")
+            return PayPalTestCertificates.event("CHECKOUT.ORDER.VOIDED", voided.json, id: "WH-\(event.id)")
         case .refundCreated(let id, let money): return try await refund(id, money, "PENDING")
         case .refundSucceeded(let id, let money): return try await refund(id, money, "COMPLETED")
         case .refundFailed(let id, let money): return try await refund(id, money, "FAILED")

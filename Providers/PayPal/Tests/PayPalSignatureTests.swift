@@ -8,8 +8,8 @@ import Testing
 
 /// Tests of a notification's signature.
 struct PayPalSignatureTests {
-    private let fixture = PayPalFixture()
-    private let body = PayPalMint.event("OTHER.EVENT", ["id": "x"])
+    private let bench = PayPalFixture()
+    private let body = PayPalTestCertificates.event("OTHER.EVENT", ["id": "x"])
 
     private static let faults = [
         "no signature", "two signatures", "no base64", "no id", "no time", "no time at all", "a bar in the id",
@@ -22,16 +22,16 @@ struct PayPalSignatureTests {
 
     /// Headers that prove nothing, for one of the reasons.
     private func headers(_ fault: String) -> [(name: String, value: String)] {
-        let now = fixture.clock.now.rawValue
-        var headers = PayPalMint.headers(body, at: now)
+        let now = bench.clock.now.rawValue
+        var headers = PayPalTestCertificates.headers(body, at: now)
         let (id, time, signature, url, algorithm) = (0, 1, 2, 3, 4)
         func serve(_ pem: String) {
-            fixture.standIn.state.withLock { $0.certificates[PayPalMint.certificateURL] = pem }
+            bench.standIn.state.withLock { $0.certificates[PayPalTestCertificates.certificateURL] = pem }
         }
         func leadTo(_ address: String) {
-            headers = PayPalMint.headers(body, at: now, url: address)
+            headers = PayPalTestCertificates.headers(body, at: now, url: address)
             // It is there, and good; only the place is wrong.
-            fixture.standIn.state.withLock { $0.certificates[address] = PayPalMint.paypal.pem }
+            bench.standIn.state.withLock { $0.certificates[address] = PayPalTestCertificates.paypal.pem }
         }
         let name = "CERT-360caa42-fca2a594-5a29e601"
         switch fault {
@@ -41,14 +41,14 @@ struct PayPalSignatureTests {
         case "no id": headers.remove(at: id)
         case "no time": headers[time].value = "now"
         case "no time at all": headers.remove(at: time)
-        case "a bar in the id": headers = PayPalMint.headers(body, at: now, id: "a|b")
+        case "a bar in the id": headers = PayPalTestCertificates.headers(body, at: now, id: "a|b")
         case "another id": headers[id].value = "x"
-        case "another time": headers[time].value = PayPalMint.headers(body, at: now + 1)[time].value
-        case "another webhook": headers = PayPalMint.headers(body, at: now, webhookID: "1JE4291016473214C")
+        case "another time": headers[time].value = PayPalTestCertificates.headers(body, at: now + 1)[time].value
+        case "another webhook": headers = PayPalTestCertificates.headers(body, at: now, webhookID: "1JE4291016473214C")
         case "another algorithm": headers[algorithm].value = "SHA512withRSA"
         case "SHA1": headers[algorithm].value = "SHA1withRSA"
-        case "3.5 days old": headers = PayPalMint.headers(body, at: now - 84 * 3_600)
-        case "6 minutes ahead": headers = PayPalMint.headers(body, at: now + 360)
+        case "3.5 days old": headers = PayPalTestCertificates.headers(body, at: now - 84 * 3_600)
+        case "6 minutes ahead": headers = PayPalTestCertificates.headers(body, at: now + 360)
         case "a foreign host": leadTo("https://api.paypal.com.evil.example/v1/notifications/certs/\(name)")
         case "http": leadTo("http://api.paypal.com/v1/notifications/certs/\(name)")
         case "a lookalike host": leadTo("https://api.paypa1.com/v1/notifications/certs/\(name)")
@@ -57,25 +57,25 @@ struct PayPalSignatureTests {
         case "a query": leadTo("https://api.paypal.com/v1/notifications/certs/\(name)?x=1")
         case "another path": leadTo("https://api.paypal.com/uploads/\(name)")
         case "a path up": leadTo("https://api.paypal.com/v1/notifications/certs/../\(name)")
-        case "no certificate there": fixture.standIn.state.withLock { $0.certificates = [:] }
+        case "no certificate there": bench.standIn.state.withLock { $0.certificates = [:] }
         case "another's certificate":
-            serve(PayPalMint.stranger.pem)
-            headers = PayPalMint.headers(body, at: now, by: PayPalMint.stranger)
+            serve(PayPalTestCertificates.stranger.pem)
+            headers = PayPalTestCertificates.headers(body, at: now, by: PayPalTestCertificates.stranger)
         case "a lookalike's certificate":
-            serve(PayPalMint.lookalike.pem)
-            headers = PayPalMint.headers(body, at: now, by: PayPalMint.lookalike)
+            serve(PayPalTestCertificates.lookalike.pem)
+            headers = PayPalTestCertificates.headers(body, at: now, by: PayPalTestCertificates.lookalike)
         case "an ended certificate":
-            serve(PayPalMint.ended.pem)
-            headers = PayPalMint.headers(body, at: now, by: PayPalMint.ended)
+            serve(PayPalTestCertificates.ended.pem)
+            headers = PayPalTestCertificates.headers(body, at: now, by: PayPalTestCertificates.ended)
         case "a self-made chain":
-            serve(PayPalMint.selfMade.pem)
-            headers = PayPalMint.headers(body, at: now, by: PayPalMint.selfMade)
+            serve(PayPalTestCertificates.selfMade.pem)
+            headers = PayPalTestCertificates.headers(body, at: now, by: PayPalTestCertificates.selfMade)
         case "the certificate alone":
             serve(
-                PayPalMint.paypal.pem.components(separatedBy: "-----END CERTIFICATE-----")[0]
+                PayPalTestCertificates.paypal.pem.components(separatedBy: "-----END CERTIFICATE-----")[0]
                     + "-----END CERTIFICATE-----\n")
         case "no certificate in it": serve("<html></html>")
-        default: headers = PayPalMint.headers(body, at: now, by: PayPalMint.stranger)
+        default: headers = PayPalTestCertificates.headers(body, at: now, by: PayPalTestCertificates.stranger)
         }
         _ = url
         return headers
@@ -83,8 +83,8 @@ struct PayPalSignatureTests {
 
     @Test(arguments: faults)
     func `what is not proven is refused`(fault: String) async throws {
-        let raw = PayPalMint.notification(body, headers(fault))
-        await #expect { try await fixture.provider().receive(raw) } throws: {
+        let raw = PayPalTestCertificates.notification(body, headers(fault))
+        await #expect { try await bench.provider().receive(raw) } throws: {
             ($0 as? ProviderError)?.isUnproven ?? false
         }
     }
@@ -94,13 +94,13 @@ struct PayPalSignatureTests {
         "a path up",
     ])
     func `no certificate is fetched from elsewhere`(fault: String) async throws {
-        let raw = PayPalMint.notification(body, headers(fault))
+        let raw = PayPalTestCertificates.notification(body, headers(fault))
         for settings in [[:], ["api_base": .text("https://evil.example")]] as [[String: SettingValue]] {
             await #expect(throws: ProviderError.unproven(.certificate)) {
-                try await fixture.provider(settings).receive(raw)
+                try await bench.provider(settings).receive(raw)
             }
         }
-        #expect(fixture.transport.requests.isEmpty)
+        #expect(bench.transport.requests.isEmpty)
     }
 
     @Test(arguments: [
@@ -108,101 +108,111 @@ struct PayPalSignatureTests {
         "3.5 days old", "6 minutes ahead", "another's key",
     ])
     func `what PayPal does not confirm is refused`(fault: String) async throws {
-        let raw = PayPalMint.notification(body, headers(fault))
+        let raw = PayPalTestCertificates.notification(body, headers(fault))
         await #expect {
-            try await fixture.provider(PayPalFixture.byAPI).receive(raw)
+            try await bench.provider(PayPalFixture.byAPI).receive(raw)
         } throws: { ($0 as? ProviderError)?.isUnproven ?? false }
-        let good = PayPalMint.notification(body, PayPalMint.headers(body, at: fixture.clock.now.rawValue))
-        #expect(try await fixture.provider(PayPalFixture.byAPI).receive(good).facts.isEmpty)
+        let good = PayPalTestCertificates.notification(
+            body, PayPalTestCertificates.headers(body, at: bench.clock.now.rawValue))
+        #expect(try await bench.provider(PayPalFixture.byAPI).receive(good).facts.isEmpty)
     }
 
     @Test(arguments: ["", "null", "{}x", #"{"a":1},"webhook_id":"mine""#, "[1, 2"])
     func `what is no JSON of its own is not put into a question`(text: String) async throws {
         let body = Data(text.utf8)
-        let raw = PayPalMint.notification(body, PayPalMint.headers(body, at: fixture.clock.now.rawValue))
-        await #expect(throws: ProviderError.self) { try await fixture.provider(PayPalFixture.byAPI).receive(raw) }
+        let raw = PayPalTestCertificates.notification(
+            body, PayPalTestCertificates.headers(body, at: bench.clock.now.rawValue))
+        await #expect(throws: ProviderError.self) { try await bench.provider(PayPalFixture.byAPI).receive(raw) }
     }
 
     @Test func `PayPal's trouble is no refusal`() async throws {
-        let raw = PayPalMint.notification(body, PayPalMint.headers(body, at: fixture.clock.now.rawValue))
+        let raw = PayPalTestCertificates.notification(
+            body, PayPalTestCertificates.headers(body, at: bench.clock.now.rawValue))
         for reply in [
             IncomingReply(status: 500), .paypal(429, "RATE_LIMIT_REACHED"), .paypal(503, "SERVICE_UNAVAILABLE"),
         ] {
-            fixture.standIn.script("/verify-webhook-signature", reply)
+            bench.standIn.script("/verify-webhook-signature", reply)
             await #expect(throws: ProviderError.unavailable) {
-                try await fixture.provider(PayPalFixture.byAPI).receive(raw)
+                try await bench.provider(PayPalFixture.byAPI).receive(raw)
             }
-            fixture.standIn.script("/certs/", IncomingReply(status: 500))
-            await #expect(throws: ProviderError.unavailable) { try await fixture.provider().receive(raw) }
+            bench.standIn.script("/certs/", IncomingReply(status: 500))
+            await #expect(throws: ProviderError.unavailable) { try await bench.provider().receive(raw) }
         }
     }
 
     @Test func `a certificate is fetched once a day, and strangers' names cost little`() async throws {
-        let provider = try fixture.provider()
+        let provider = try bench.provider()
         for _ in 0..<5 {
             _ = try await provider.receive(
-                PayPalMint.notification(body, PayPalMint.headers(body, at: fixture.clock.now.rawValue)))
+                PayPalTestCertificates.notification(
+                    body, PayPalTestCertificates.headers(body, at: bench.clock.now.rawValue)))
         }
-        #expect(fixture.transport.requests.count == 1)
+        #expect(bench.transport.requests.count == 1)
         var ends: [ProviderError?] = []
         for number in 0..<50 {
             let url = "https://api.paypal.com/v1/notifications/certs/CERT-\(number)"
-            let raw = PayPalMint.notification(body, PayPalMint.headers(body, at: fixture.clock.now.rawValue, url: url))
+            let raw = PayPalTestCertificates.notification(
+                body, PayPalTestCertificates.headers(body, at: bench.clock.now.rawValue, url: url))
             ends.append(await #expect(throws: ProviderError.self) { try await provider.receive(raw) })
         }
-        #expect(fixture.transport.requests.count == 6)
+        #expect(bench.transport.requests.count == 6)
         #expect(
             ends.filter { $0 == .unproven(.certificate) }.count == 5 && ends.filter { $0 == .unavailable }.count == 45)
         // A genuine one goes on all the same.
         _ = try await provider.receive(
-            PayPalMint.notification(body, PayPalMint.headers(body, at: fixture.clock.now.rawValue)))
-        fixture.clock.advance(seconds: 86_400)
+            PayPalTestCertificates.notification(
+                body, PayPalTestCertificates.headers(body, at: bench.clock.now.rawValue)))
+        bench.clock.advance(seconds: 86_400)
         _ = try await provider.receive(
-            PayPalMint.notification(body, PayPalMint.headers(body, at: fixture.clock.now.rawValue)))
-        #expect(fixture.transport.requests.count == 7)
+            PayPalTestCertificates.notification(
+                body, PayPalTestCertificates.headers(body, at: bench.clock.now.rawValue)))
+        #expect(bench.transport.requests.count == 7)
     }
 
     /// Bodies whose sums lie on both sides of 2^31: the sum is written without a sign.
     @Test func `the sum of a body has no sign`() async throws {
-        let provider = try fixture.provider()
+        let provider = try bench.provider()
         var seen: Set<Bool> = []
         for number in 0..<16 {
-            let body = PayPalMint.event("OTHER.EVENT", ["id": "\(number)"])
-            seen.insert(PayPalMint.crc(body) > UInt32(Int32.max))
+            let body = PayPalTestCertificates.event("OTHER.EVENT", ["id": "\(number)"])
+            seen.insert(PayPalTestCertificates.crc(body) > UInt32(Int32.max))
             _ = try await provider.receive(
-                PayPalMint.notification(body, PayPalMint.headers(body, at: fixture.clock.now.rawValue)))
+                PayPalTestCertificates.notification(
+                    body, PayPalTestCertificates.headers(body, at: bench.clock.now.rawValue)))
         }
         #expect(seen == [true, false])
-        #expect(PayPalMint.crc(Data("123456789".utf8)) == 0xCBF4_3926)
+        #expect(PayPalTestCertificates.crc(Data("123456789".utf8)) == 0xCBF4_3926)
     }
 
     @Test func `a notification of days ago still counts, and a kept one by its arrival`() async throws {
-        let raw = PayPalMint.notification(body, PayPalMint.headers(body, at: fixture.clock.now.rawValue))
-        let kept = RawNotification(method: .post, headers: raw.headers, body: raw.body, receivedAt: fixture.clock.now)
-        fixture.clock.advance(seconds: 3 * 86_400)
-        _ = try await fixture.provider().receive(raw)
-        fixture.clock.advance(seconds: 30 * 86_400)
-        await #expect(throws: ProviderError.unproven(.time)) { try await fixture.provider().receive(raw) }
-        _ = try await fixture.provider().receive(kept)
+        let raw = PayPalTestCertificates.notification(
+            body, PayPalTestCertificates.headers(body, at: bench.clock.now.rawValue))
+        let kept = RawNotification(method: .post, headers: raw.headers, body: raw.body, receivedAt: bench.clock.now)
+        bench.clock.advance(seconds: 3 * 86_400)
+        _ = try await bench.provider().receive(raw)
+        bench.clock.advance(seconds: 30 * 86_400)
+        await #expect(throws: ProviderError.unproven(.time)) { try await bench.provider().receive(raw) }
+        _ = try await bench.provider().receive(kept)
     }
 
     /// A CRC32 is no digest: whoever has a genuine notification can put another body under its signature.
     @Test func `a body with the same sum moves nothing that PayPal does not confirm`() async throws {
-        let payment = fixture.attempt().payment
-        let genuine = PayPalMint.event("OTHER.EVENT", ["id": "x"])
-        let capture = PayPalStandIn.Capture(
+        let payment = bench.attempt().payment
+        let genuine = PayPalTestCertificates.event("OTHER.EVENT", ["id": "x"])
+        let capture = FakePayPalServer.Capture(
             id: "CAP1", order: "O1", custom: payment.rawValue, amount: ["currency_code": "USD", "value": "39.90"])
         let forged = PayPalForgery.body(
-            PayPalMint.event("PAYMENT.CAPTURE.COMPLETED", capture.json), sum: PayPalMint.crc(genuine))
-        #expect(PayPalMint.crc(forged) == PayPalMint.crc(genuine) && forged != genuine)
-        let headers = PayPalMint.headers(genuine, at: fixture.clock.now.rawValue)
-        let received = try await fixture.provider().receive(PayPalMint.notification(forged, headers))
+            PayPalTestCertificates.event("PAYMENT.CAPTURE.COMPLETED", capture.json),
+            sum: PayPalTestCertificates.crc(genuine))
+        #expect(PayPalTestCertificates.crc(forged) == PayPalTestCertificates.crc(genuine) && forged != genuine)
+        let headers = PayPalTestCertificates.headers(genuine, at: bench.clock.now.rawValue)
+        let received = try await bench.provider().receive(PayPalTestCertificates.notification(forged, headers))
         #expect(received.facts.isEmpty, "the signature is good, and PayPal has no such capture")
         // What the body claims of a capture that there is does not count either.
-        let real = PayPalStandIn.Capture(
+        let real = FakePayPalServer.Capture(
             id: "CAP1", order: "O1", custom: payment.rawValue, amount: capture.amount, status: "PENDING")
-        try await fixture.standIn.take(real, into: fixture.context.book)
-        let facts = try await fixture.provider().receive(PayPalMint.notification(forged, headers)).facts
+        try await bench.standIn.take(real, into: bench.context.book)
+        let facts = try await bench.provider().receive(PayPalTestCertificates.notification(forged, headers)).facts
         #expect(
             facts == [.payment(PaymentReport(payment: payment, outcome: .pending(status: "PENDING"), reference: "O1"))])
     }
@@ -216,10 +226,10 @@ enum PayPalForgery {
         func padded(_ tabs: UInt64) -> Data {
             body + Data((0..<length).map { tabs >> UInt64($0) & 1 == 1 ? 0x09 : 0x20 })
         }
-        let base = PayPalMint.crc(padded(0))
+        let base = PayPalTestCertificates.crc(padded(0))
         // The sum is linear over the bits in which a space and a tab differ.
         var rows: [(value: UInt32, tabs: UInt64)] = (0..<length).map {
-            (PayPalMint.crc(padded(1 << UInt64($0))) ^ base, 1 << UInt64($0))
+            (PayPalTestCertificates.crc(padded(1 << UInt64($0))) ^ base, 1 << UInt64($0))
         }
         var (target, chosen) = (base ^ wanted, UInt64(0))
         for bit in 0..<32 {

@@ -4,8 +4,8 @@ import ProviderKit
 import Synchronization
 
 /// Orders, captures and refunds of the fake server.
-extension PayPalStandIn {
-    static func make(_ call: PayPalStandInCall, _ state: inout State) -> IncomingReply {
+extension FakePayPalServer {
+    static func make(_ call: FakePayPalServerCall, _ state: inout State) -> IncomingReply {
         let object = call.object
         let units = object["purchase_units"] as? [[String: Any]] ?? []
         let wallet = (object["payment_source"] as? [String: Any])?["paypal"] as? [String: Any]
@@ -52,7 +52,7 @@ extension PayPalStandIn {
         return .json(state.orders[index].json, status: 201)
     }
 
-    static func refund(_ id: String, _ call: PayPalStandInCall, _ state: inout State) -> IncomingReply {
+    static func refund(_ id: String, _ call: FakePayPalServerCall, _ state: inout State) -> IncomingReply {
         guard let order = state.orders.firstIndex(where: { $0.captures.contains { $0.id == id } }),
             let index = state.orders[order].captures.firstIndex(where: { $0.id == id })
         else { return .missing }
@@ -79,7 +79,7 @@ extension PayPalStandIn {
     }
 
     /// The disputes of one transaction, as a summary.
-    static func disputes(_ call: PayPalStandInCall, _ state: State) -> IncomingReply {
+    static func disputes(_ call: FakePayPalServerCall, _ state: State) -> IncomingReply {
         guard let transaction = call.query["disputed_transaction_id"] else {
             return .paypal(400, "INVALID_REQUEST", "INVALID_PARAMETER")
         }
@@ -116,7 +116,7 @@ extension PayPalStandIn {
     func order(_ payment: String) -> Order? { state.withLock { state in state.orders.first { $0.custom == payment } } }
 }
 
-extension PayPalStandIn.Order {
+extension FakePayPalServer.Order {
     var json: [String: Any] {
         var unit: [String: Any] = [
             "reference_id": custom, "custom_id": custom, "invoice_id": invoice, "amount": amount,
@@ -143,7 +143,7 @@ extension PayPalStandIn.Order {
     }
 }
 
-extension PayPalStandIn.Capture {
+extension FakePayPalServer.Capture {
     var json: [String: Any] {
         [
             "id": id, "status": status, "amount": amount, "final_capture": true, "custom_id": custom,
@@ -153,7 +153,7 @@ extension PayPalStandIn.Capture {
     }
 }
 
-extension PayPalStandIn.Refund {
+extension FakePayPalServer.Refund {
     var json: [String: Any] {
         var fields: [String: Any] = [
             "id": id, "status": status, "amount": amount, "create_time": "2025-01-14T13:06:40Z",
@@ -168,7 +168,7 @@ extension PayPalStandIn.Refund {
     }
 }
 
-extension PayPalStandIn {
+extension FakePayPalServer {
     /// Writes down which order is a payment's own, as its opening does, unless one stands there already.
     ///
     /// - Returns: the order that stands there.

@@ -128,7 +128,7 @@ extension RemoteProvider {
             headers: [(name: "content-type", value: "application/json"), (name: "user-agent", value: "paydesk")]
                 + headers, body: body, timeoutMilliseconds: RemoteLimits.callMilliseconds,
             maxReplyBytes: RemoteLimits.body)
-        let line = RehearsalLine(http: context.http, time: context.time)
+        let line = RehearsalTransport(http: context.http, time: context.time)
         return (try? await line.send(request))?.status
     }
 }

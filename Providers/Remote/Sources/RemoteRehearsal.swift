@@ -82,7 +82,7 @@ struct RemoteRehearsal: Rehearsal {
     func answer(
         _ request: OutgoingRequest, in context: ProviderContext
     ) async throws(HTTPTransportError) -> IncomingReply {
-        try await RehearsalLine(http: http, time: context.time).send(request)
+        try await RehearsalTransport(http: http, time: context.time).send(request)
     }
 
     func changesSomething(_ request: OutgoingRequest) -> Bool {
@@ -144,7 +144,7 @@ struct RemoteRehearsal: Rehearsal {
 
     /// Calls by the kit's clock, past the troubles that the kit plays.
     private func api(_ context: ProviderContext) -> RemoteAPI {
-        let line = RehearsalLine(http: http, time: context.time)
+        let line = RehearsalTransport(http: http, time: context.time)
         return RemoteAPI(
             settings: settings,
             context: ProviderContext(
@@ -216,7 +216,7 @@ extension RemoteRehearsal {
 }
 
 /// Tells a plugin in its rehearsal mode what time it is.
-struct RehearsalLine: HTTPTransport {
+struct RehearsalTransport: HTTPTransport {
     static let header = "rehearsal-time"
 
     let http: any HTTPTransport

@@ -12,7 +12,7 @@ final class StripeFixture: ProviderFixture {
     static let price = usd(3990)
     static let returnURL: String? = "https://app.example/done?a=1&b=é"
 
-    let standIn = StripeStandIn()
+    let standIn = FakeStripeServer()
     let test: TestContext
     let pauses = Mutex<[Duration]>([])
 
@@ -33,7 +33,7 @@ final class StripeFixture: ProviderFixture {
 
     static func account(_ settings: [String: SettingValue] = [:], isDevelopment: Bool = true) -> ProviderAccount {
         let standard: [String: SettingValue] = [
-            "secret_key": .text(StripeStandIn.key), "publishable_key": .text(publishable),
+            "secret_key": .text(FakeStripeServer.key), "publishable_key": .text(publishable),
             "webhook_secrets": .list([.text(secret)]),
         ]
         return ProviderAccount(
@@ -53,13 +53,13 @@ final class StripeFixture: ProviderFixture {
 
     /// A genuine notification of now.
     func notification(_ type: String, _ object: Any, id: String = "evt_1") -> RawNotification {
-        let body = StripeStandIn.event(type, object, id: id)
-        return StripeStandIn.notification(
-            body, [StripeStandIn.signature(body, at: clock.now.rawValue, secret: Self.secret)])
+        let body = FakeStripeServer.event(type, object, id: id)
+        return FakeStripeServer.notification(
+            body, [FakeStripeServer.signature(body, at: clock.now.rawValue, secret: Self.secret)])
     }
 
     /// What was sent, `POST payment_intents`.
-    var calls: [String] { transport.requests.map { StripeStandInCall($0).name } }
+    var calls: [String] { transport.requests.map { FakeStripeServerCall($0).name } }
 }
 
 func usd(_ value: Int64) -> Money { money(value, "USD") }

@@ -26,11 +26,11 @@ struct StripeInteropTests {
         let output = try await python.run("verify.py", input: Data(questions.joined(separator: [0x0A])))
         let verdicts = output.split(separator: "\n").map(String.init)
         try #require(verdicts.count == rows.count)
-        let fixture = StripeFixture()
-        fixture.clock.advance(seconds: now - fixture.clock.now.rawValue)
-        let provider = try fixture.provider()
+        let bench = StripeFixture()
+        bench.clock.advance(seconds: now - bench.clock.now.rawValue)
+        let provider = try bench.provider()
         for (row, verdict) in zip(rows, verdicts) {
-            let raw = StripeStandIn.notification(StripeHeaderTable.body, [row.header])
+            let raw = FakeStripeServer.notification(StripeHeaderTable.body, [row.header])
             let ours = (try? await provider.receive(raw)) != nil
             #expect(ours == row.isGood, "\(row.name)")
             #expect((verdict == "accept") == (row.isGood || row.isStricter), "\(row.name): the library says \(verdict)")
@@ -59,15 +59,15 @@ struct StripeInteropTests {
     }()
 
     @Test func `about what the stand-in's events say`() async throws {
-        let fixture = StripeFixture()
-        fixture.clock.advance(seconds: Int64(Date().timeIntervalSince1970) - fixture.clock.now.rawValue)
+        let bench = StripeFixture()
+        bench.clock.advance(seconds: Int64(Date().timeIntervalSince1970) - bench.clock.now.rawValue)
         var questions: [Data] = []
         for (number, (mode, what, _)) in Self.events.enumerated() {
             let event = RehearsedEvent(
                 id: "\(number)",
-                payment: ProviderReference(payment: fixture.ids.make(), reference: nil, amount: usd(990)), what: what)
+                payment: ProviderReference(payment: bench.ids.make(), reference: nil, amount: usd(990)), what: what)
             let raw = try #require(
-                try await StripeRehearsal(mode: mode).notification(event, .genuine, in: fixture.context))
+                try await StripeRehearsal(mode: mode).notification(event, .genuine, in: bench.context))
             let header = try #require(raw.headers.first { $0.name == "stripe-signature" })
             questions.append(
                 try JSONSerialization.data(withJSONObject: [
@@ -80,12 +80,12 @@ struct StripeInteropTests {
     }
 
     @Test func `that the stand-in is a Stripe`() async throws {
-        let standIn = StripeStandIn()
+        let standIn = FakeStripeServer()
         standIn.state.withLock { $0.isSearchable = true }
-        let server = try StandInServer { standIn.answer($0, now: Int64(Date().timeIntervalSince1970)) }
+        let server = try FakeHTTPServer { standIn.answer($0, now: Int64(Date().timeIntervalSince1970)) }
         defer { server.stop() }
         let base = "http://127.0.0.1:\(server.port)"
-        let output = try await python.run("client.py", [base, StripeStandIn.key])
+        let output = try await python.run("client.py", [base, FakeStripeServer.key])
         #expect(output.hasPrefix("accepted "))
         print("interop: the stand-in and Stripe's library:", output.trimmingCharacters(in: .whitespacesAndNewlines))
     }
@@ -99,7 +99,7 @@ struct StripeInteropTests {
             let settings: [String: SettingValue] = [
                 "api_base": .text(local.base), "payment_method_types": .list([.text("card")]),
             ]
-            let stripe = try StripeDesk(desk, http: LoopbackTransport(), settings: settings)
+            let stripe = try StripeGatewayFixture(desk, http: LoopbackTransport(), settings: settings)
             // The signatures of what it delivers have the real time.
             try await desk.pass(seconds: Int64(Date().timeIntervalSince1970) - desk.clock.now.rawValue)
             let hook = try Hook(stripe)
@@ -112,13 +112,13 @@ struct StripeInteropTests {
             ] {
                 let contract = try await stripe.checkout(user: card)
                 guard case .stripe(_, let secret, _) = contract.instruction else { throw LocalStripe.Failure() }
-                let output = try await python.run("pay.py", [local.base, StripeStandIn.key, secret, card])
+                let output = try await python.run("pay.py", [local.base, FakeStripeServer.key, secret, card])
                 #expect(output == "\(seen)\n")
                 #expect(await arrivals.next() == 200)
                 #expect(try await stripe.state(contract) == status, "\(card)")
                 if status == .paid {
                     let refund = try await stripe.gateway.refunds.request(
-                        contract.order.rawValue, amount: Desk.money(990), reason: "a test", context: .test)
+                        contract.order.rawValue, amount: GatewayFixture.money(990), reason: "a test", context: .test)
                     #expect(refund.refund.state == .succeeded)
                     #expect(try await stripe.state(contract) == .partiallyRefunded)
                 }
@@ -126,7 +126,7 @@ struct StripeInteropTests {
             let contract = try await stripe.checkout(user: "nobody")
             try await desk.pass(seconds: 31 * 60)
             let closed = try await stripe.gateway.reconciliation.refresh(
-                contract.order.rawValue, user: Desk.user("nobody"), context: .test)
+                contract.order.rawValue, user: GatewayFixture.user("nobody"), context: .test)
             #expect(closed.status == .closed)
             #expect(try await desk.payments(contract.order).map(\.payment.state) == [.cancelled])
             print("interop: localstripe, paid by Stripe's library: good, 3-D Secure, declined, refunds, cancel")
@@ -135,19 +135,19 @@ struct StripeInteropTests {
 
     /// The endpoint to which localstripe delivers.
     private struct Hook {
-        let server: StandInServer
+        let server: FakeHTTPServer
         /// The status of each answer.
         let arrivals: AsyncStream<Int>
 
-        init(_ stripe: StripeDesk) throws {
+        init(_ stripe: StripeGatewayFixture) throws {
             let (arrivals, feed) = AsyncStream.makeStream(of: Int.self)
             self.arrivals = arrivals
-            server = try StandInServer { request in
+            server = try FakeHTTPServer { request in
                 let done = DispatchSemaphore(value: 0)
                 let status = Mutex(500)
                 let raw = RawNotification(method: .post, headers: request.headers, body: request.body)
                 Task {
-                    let token = Desk.notifyToken(StripeDesk.account)
+                    let token = GatewayFixture.notifyToken(StripeGatewayFixture.account)
                     let answer = try? await stripe.gateway.notifications.receive(token: token, raw)
                     status.withLock { $0 = answer?.status ?? 400 }
                     done.signal()

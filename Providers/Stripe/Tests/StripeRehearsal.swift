@@ -8,9 +8,9 @@ import Synchronization
 /// Stripe's part in the conformance kit, in one of the two modes.
 struct StripeRehearsal: Rehearsal {
     let mode: String
-    let standIn = StripeStandIn()
+    let standIn = FakeStripeServer()
 
-    var secrets: [String] { [StripeStandIn.key, StripeFixture.secret] }
+    var secrets: [String] { [FakeStripeServer.key, StripeFixture.secret] }
     var signatureWindow: Int64? { 300 }
     private var hasSessions: Bool { mode == "checkout_session" }
 
@@ -63,19 +63,19 @@ struct StripeRehearsal: Rehearsal {
         let now = context.time.now.rawValue
         let signature =
             switch signing {
-            case .genuine: [StripeStandIn.signature(body, at: now, secret: StripeFixture.secret)]
+            case .genuine: [FakeStripeServer.signature(body, at: now, secret: StripeFixture.secret)]
             case .forged: ["t=\(now),v1=" + String(repeating: "0a", count: 32)]
             case .missing: [String]()
-            case .anothers: [StripeStandIn.signature(body, at: now, secret: "whsec_of_another")]
+            case .anothers: [FakeStripeServer.signature(body, at: now, secret: "whsec_of_another")]
             }
-        return StripeStandIn.notification(body, signature)
+        return FakeStripeServer.notification(body, signature)
     }
 
     private func body(_ event: RehearsedEvent) -> Data {
         let payment = event.payment.payment.rawValue
         let amount = event.payment.amount
         func put(_ type: String, _ object: [String: Any], account: String? = nil) -> Data {
-            StripeStandIn.event(type, object, id: "evt_\(event.id)", account: account)
+            FakeStripeServer.event(type, object, id: "evt_\(event.id)", account: account)
         }
         func state(_ type: String, _ status: String, _ money: Money) -> Data {
             put("payment_intent.\(type)", intent(payment, status, money))
@@ -118,21 +118,21 @@ struct StripeRehearsal: Rehearsal {
     }
 
     private func intent(_ payment: String, _ status: String, _ amount: Money) -> [String: Any] {
-        StripeStandIn.Intent(
+        FakeStripeServer.Intent(
             id: "pi_of_\(payment)", amount: amount.value, currency: amount.currency.code.lowercased(), status: status,
             received: status == "succeeded" ? amount.value : 0, metadata: ["payment_id": payment], created: 0
         ).json
     }
 
     private func session(_ payment: String, _ status: String, _ paid: String, _ amount: Money) -> [String: Any] {
-        StripeStandIn.Session(
+        FakeStripeServer.Session(
             id: "cs_of_\(payment)", amount: amount.value, currency: amount.currency.code.lowercased(), status: status,
             paid: paid, metadata: ["payment_id": payment], intentMetadata: [:], created: 0, expires: 0
-        ).json(StripeStandIn.State(), expands: false)
+        ).json(FakeStripeServer.State(), expands: false)
     }
 
     private func refund(_ payment: String, _ id: ID<Refund>, _ status: String, _ amount: Money) -> [String: Any] {
-        StripeStandIn.Refund(
+        FakeStripeServer.Refund(
             id: "re_of_\(id)", intent: "pi_of_\(payment)", amount: amount.value,
             currency: amount.currency.code.lowercased(), status: status,
             metadata: ["payment_id": payment, "refund_id": id.rawValue], created: 0

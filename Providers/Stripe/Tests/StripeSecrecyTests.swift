@@ -21,23 +21,23 @@ struct StripeSecrecyTests {
             "message":"Invalid API Key provided: sk_test_planted","payment_intent":{"client_secret":"pi_1_secret_planted"}}}
             """.utf8)
         let headers = [(name: "Request-Id", value: "req_Ab9")]
-        let fixture = StripeFixture { _ in IncomingReply(status: status, headers: headers, body: body) }
-        let shown = await fixture.shown(by: try fixture.provider(), "pi_1", keepsResults: false)
-        let logged = fixture.logged
+        let bench = StripeFixture { _ in IncomingReply(status: status, headers: headers, body: body) }
+        let shown = await bench.shown(by: try bench.provider(), "pi_1", keepsResults: false)
+        let logged = bench.logged
         #expect(logged.count >= 5 && logged.allSatisfy { $0.contains("request_id=req_Ab9") })
         for text in shown {
-            for secret in Self.planted + [StripeStandIn.key, StripeFixture.secret] {
+            for secret in Self.planted + [FakeStripeServer.key, StripeFixture.secret] {
                 #expect(!text.contains(secret), "\(secret) is in \(text)")
             }
         }
     }
 
     @Test func `a strange request id is not logged`() async throws {
-        let fixture = StripeFixture { _ in
+        let bench = StripeFixture { _ in
             IncomingReply(status: 500, headers: [(name: "request-id", value: "a b\u{1B}[31m")])
         }
-        _ = try? await fixture.provider().open(fixture.attempt())
-        let logged = fixture.logged
+        _ = try? await bench.provider().open(bench.attempt())
+        let logged = bench.logged
         #expect(logged.count == 3 && !logged.contains { $0.contains("request_id") || $0.contains("\u{1B}") })
     }
 
@@ -58,15 +58,15 @@ struct StripeSecrecyTests {
     }
 
     @Test func `a notification's body is in no error`() async throws {
-        let fixture = StripeFixture()
+        let bench = StripeFixture()
         let body = Data(#"{"id":"evt_1","payer@example.com":"4242"#.utf8)
         for secret in [StripeFixture.secret, "whsec_other"] {
-            let raw = StripeStandIn.notification(
-                body, [StripeStandIn.signature(body, at: fixture.clock.now.rawValue, secret: secret)])
-            let error = await #expect(throws: ProviderError.self) { try await fixture.provider().receive(raw) }
+            let raw = FakeStripeServer.notification(
+                body, [FakeStripeServer.signature(body, at: bench.clock.now.rawValue, secret: secret)])
+            let error = await #expect(throws: ProviderError.self) { try await bench.provider().receive(raw) }
             #expect(!"\(String(reflecting: error))".contains("payer"))
         }
-        #expect(fixture.logged.isEmpty)
+        #expect(bench.logged.isEmpty)
     }
 
     @Test(arguments: TestEngine.allCases)
@@ -74,29 +74,29 @@ struct StripeSecrecyTests {
         _ engine: TestEngine
     ) async throws {
         let capture = LogCapture()
-        var setup = DeskSetup()
+        var setup = GatewayFixtureSetup()
         setup.logger = capture.logger()
         try await withDesk(on: engine, setup) { desk in
-            let standIn = StripeStandIn()
+            let standIn = FakeStripeServer()
             let clock = desk.clock
             let transport = RecordingTransport(changesSomething: { $0.method == "POST" }) { request in
                 standIn.answer(request, now: clock.now.rawValue)
             }
-            let stripe = try StripeDesk(desk, http: transport)
+            let stripe = try StripeGatewayFixture(desk, http: transport)
             let contract = try await stripe.checkout()
             #expect(standIn.act(succeed: true, on: try desk.payment(contract).rawValue))
             var intent = standIn.state.withLock { $0.intents[0].json }
             intent["receipt_email"] = "payer@example.com"
             intent["client_secret"] = "pi_1_secret_planted"
             // A forged one is told in the log, so that the log is seen to be looked at.
-            let forged = StripeStandIn.event("payment_intent.succeeded", intent, id: "evt_0")
+            let forged = FakeStripeServer.event("payment_intent.succeeded", intent, id: "evt_0")
             await #expect(throws: GatewayError.invalidNotification) {
                 try await stripe.notify(forged, "t=\(clock.now.rawValue),v1=00")
             }
             #expect(!capture.text.isEmpty)
             try await stripe.notify("payment_intent.succeeded", intent, id: "evt_1")
             #expect(try await stripe.state(contract) == .paid)
-            for secret in ["payer@example.com", "pi_1_secret_planted", StripeFixture.secret, StripeStandIn.key] {
+            for secret in ["payer@example.com", "pi_1_secret_planted", StripeFixture.secret, FakeStripeServer.key] {
                 #expect(!capture.text.contains(secret), "\(secret)")
                 #expect(try await desk.places(of: secret) == [], "\(secret)")
             }

@@ -23,7 +23,7 @@ enum StripeHeaderTable {
     static func rows(now: Int64) -> [Row] { shapes(now) + times(now) + codes(now) }
 
     private static func code(at time: Int64, secret: String = StripeFixture.secret, body: Data = body) -> String {
-        String(StripeStandIn.signature(body, at: time, secret: secret).split(separator: "=")[2])
+        String(FakeStripeServer.signature(body, at: time, secret: secret).split(separator: "=")[2])
     }
 
     private static func shapes(_ now: Int64) -> [Row] {
@@ -105,7 +105,7 @@ enum StripeHeaderTable {
             row("of another body", [code(at: now, body: body + Data([0x20]))], false),
             row(
                 "of the body without its time",
-                [String(StripeStandIn.signature(body, at: 0, secret: StripeFixture.secret).suffix(64))], false),
+                [String(FakeStripeServer.signature(body, at: 0, secret: StripeFixture.secret).suffix(64))], false),
         ]
     }
 }
@@ -118,7 +118,7 @@ struct StripeSignatureTests {
         receivedAt: Timestamp? = nil
     ) async throws -> ReceivedNotification {
         let provider = try StripeFixture().provider(["webhook_secrets": .list(secrets.map { .text($0) })])
-        let raw = StripeStandIn.notification(body, headers)
+        let raw = FakeStripeServer.notification(body, headers)
         return try await provider.receive(
             RawNotification(method: .post, headers: raw.headers, body: body, receivedAt: receivedAt))
     }
@@ -141,7 +141,7 @@ struct StripeSignatureTests {
 
     @Test(arguments: [-301, -300, 0, 300, 301] as [Int64])
     func `the window ends after exactly five minutes on both sides`(offset: Int64) async throws {
-        let header = StripeStandIn.signature(
+        let header = FakeStripeServer.signature(
             StripeHeaderTable.body, at: Self.now + offset, secret: StripeFixture.secret)
         if abs(offset) <= 300 {
             #expect(try await receive([header]).type == "ping")
@@ -152,7 +152,8 @@ struct StripeSignatureTests {
 
     @Test func `a kept notification is judged by the time of its arrival`() async throws {
         let day: Int64 = 86_400
-        let header = StripeStandIn.signature(StripeHeaderTable.body, at: Self.now - day, secret: StripeFixture.secret)
+        let header = FakeStripeServer.signature(
+            StripeHeaderTable.body, at: Self.now - day, secret: StripeFixture.secret)
         await #expect(throws: ProviderError.unproven(.time)) { try await receive([header]) }
         #expect(try await receive([header], receivedAt: Timestamp(Self.now - day)).eventID == "evt_1")
     }
@@ -160,23 +161,23 @@ struct StripeSignatureTests {
     @Test func `while a secret is replaced either one proves`() async throws {
         let body = StripeHeaderTable.body
         for secret in [StripeHeaderTable.old, StripeFixture.secret] {
-            let header = StripeStandIn.signature(body, at: Self.now, secret: secret)
+            let header = FakeStripeServer.signature(body, at: Self.now, secret: secret)
             let secrets = [StripeFixture.secret, StripeHeaderTable.old]
             #expect(try await receive([header], secrets: secrets).eventID == "evt_1")
         }
-        let old = StripeStandIn.signature(body, at: Self.now, secret: StripeHeaderTable.old)
+        let old = FakeStripeServer.signature(body, at: Self.now, secret: StripeHeaderTable.old)
         await #expect(throws: ProviderError.unproven(.signature)) { try await receive([old]) }
     }
 
     @Test func `anything but one header is refused`() async {
-        let good = StripeStandIn.signature(StripeHeaderTable.body, at: Self.now, secret: StripeFixture.secret)
+        let good = FakeStripeServer.signature(StripeHeaderTable.body, at: Self.now, secret: StripeFixture.secret)
         for headers in [[], [good, good], [good, "garbage"]] {
             await #expect(throws: ProviderError.unproven(.signature)) { try await receive(headers) }
         }
     }
 
     @Test func `a header beyond all measure is refused`() async {
-        let good = StripeStandIn.signature(StripeHeaderTable.body, at: Self.now, secret: StripeFixture.secret)
+        let good = FakeStripeServer.signature(StripeHeaderTable.body, at: Self.now, secret: StripeFixture.secret)
         for tail in [
             String(repeating: ",v1=" + String(repeating: "0a", count: 32), count: 40),
             String(repeating: ",", count: 9_000),

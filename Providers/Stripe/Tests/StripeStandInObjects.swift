@@ -1,7 +1,7 @@
 import Foundation
 import ProviderKit
 
-extension StripeStandIn.Intent {
+extension FakeStripeServer.Intent {
     var json: [String: Any] {
         var fields: [String: Any] = [
             "id": id, "object": "payment_intent", "amount": amount, "amount_received": received, "currency": currency,
@@ -15,8 +15,8 @@ extension StripeStandIn.Intent {
     }
 }
 
-extension StripeStandIn.Session {
-    func json(_ state: StripeStandIn.State, expands: Bool) -> [String: Any] {
+extension FakeStripeServer.Session {
+    func json(_ state: FakeStripeServer.State, expands: Bool) -> [String: Any] {
         var fields: [String: Any] = [
             "id": id, "object": "checkout.session", "amount_total": amount, "currency": currency, "status": status,
             "payment_status": paid, "livemode": false, "metadata": metadata, "created": created, "expires_at": expires,
@@ -30,7 +30,7 @@ extension StripeStandIn.Session {
     }
 }
 
-extension StripeStandIn.Refund {
+extension FakeStripeServer.Refund {
     var json: [String: Any] {
         [
             "id": id, "object": "refund", "amount": amount, "currency": currency, "status": status,
@@ -39,8 +39,8 @@ extension StripeStandIn.Refund {
     }
 }
 
-extension StripeStandIn {
-    static func makeIntent(_ call: StripeStandInCall, _ state: inout State, _ now: Int64) -> IncomingReply {
+extension FakeStripeServer {
+    static func makeIntent(_ call: FakeStripeServerCall, _ state: inout State, _ now: Int64) -> IncomingReply {
         let known: Set = [
             "amount", "currency", "metadata[*]", "payment_method_types[]", "automatic_payment_methods[enabled]",
             "description", "capture_method", "payment_method_data[type]", "payment_method_data[card][token]", "confirm",
@@ -70,7 +70,7 @@ extension StripeStandIn {
     }
 
     /// A token for one use, made of what Apple Pay gave.
-    static func makeToken(_ call: StripeStandInCall, _ state: inout State) -> IncomingReply {
+    static func makeToken(_ call: FakeStripeServerCall, _ state: inout State) -> IncomingReply {
         let known: Set = [
             "pk_token", "pk_token_instrument_name", "pk_token_payment_network", "pk_token_transaction_id",
         ]
@@ -84,7 +84,7 @@ extension StripeStandIn {
         return .json(["id": id, "object": "token", "type": "card", "used": false])
     }
 
-    static func makeSession(_ call: StripeStandInCall, _ state: inout State, _ now: Int64) -> IncomingReply {
+    static func makeSession(_ call: FakeStripeServerCall, _ state: inout State, _ now: Int64) -> IncomingReply {
         let known: Set = [
             "mode", "success_url", "cancel_url", "client_reference_id", "expires_at", "metadata[*]",
             "payment_intent_data[metadata][*]", "payment_method_types[]", "line_items[][quantity]",
@@ -109,7 +109,7 @@ extension StripeStandIn {
         return .json(session.json(state, expands: false))
     }
 
-    static func makeRefund(_ call: StripeStandInCall, _ state: inout State, _ now: Int64) -> IncomingReply {
+    static func makeRefund(_ call: FakeStripeServerCall, _ state: inout State, _ now: Int64) -> IncomingReply {
         if let stranger = call.stranger(["payment_intent", "amount", "metadata[*]"]) { return .unknown(stranger) }
         guard let intent = state.intents.first(where: { $0.id == call.values["payment_intent"] }) else {
             return .missing
@@ -128,7 +128,7 @@ extension StripeStandIn {
         return .json(refund.json)
     }
 
-    static func cancel(_ id: String, _ call: StripeStandInCall, _ state: inout State) -> IncomingReply {
+    static func cancel(_ id: String, _ call: FakeStripeServerCall, _ state: inout State) -> IncomingReply {
         if let stranger = call.stranger(["cancellation_reason"]) { return .unknown(stranger) }
         guard let index = state.intents.firstIndex(where: { $0.id == id }) else { return .missing }
         guard state.intents[index].status.hasPrefix("requires_"), state.intents[index].session == nil else {
@@ -138,7 +138,7 @@ extension StripeStandIn {
         return .json(state.intents[index].json)
     }
 
-    static func expire(_ id: String, _ call: StripeStandInCall, _ state: inout State) -> IncomingReply {
+    static func expire(_ id: String, _ call: FakeStripeServerCall, _ state: inout State) -> IncomingReply {
         if let stranger = call.stranger([]) { return .unknown(stranger) }
         guard let index = state.sessions.firstIndex(where: { $0.id == id }) else { return .missing }
         guard state.sessions[index].status == "open" else { return .stripe(400, "invalid_request_error") }
@@ -146,17 +146,17 @@ extension StripeStandIn {
         return .json(state.sessions[index].json(state, expands: false))
     }
 
-    static func listIntents(_ call: StripeStandInCall, _ state: State) -> IncomingReply {
+    static func listIntents(_ call: FakeStripeServerCall, _ state: State) -> IncomingReply {
         if let stranger = call.stranger(listing) { return .unknown(stranger) }
         return list(call, state.intents.map { ($0.id, $0.created, $0.json) })
     }
 
-    static func listSessions(_ call: StripeStandInCall, _ state: State) -> IncomingReply {
+    static func listSessions(_ call: FakeStripeServerCall, _ state: State) -> IncomingReply {
         if let stranger = call.stranger(listing) { return .unknown(stranger) }
         return list(call, state.sessions.map { ($0.id, $0.created, $0.json(state, expands: call.expands)) })
     }
 
-    static func listRefunds(_ call: StripeStandInCall, _ state: State) -> IncomingReply {
+    static func listRefunds(_ call: FakeStripeServerCall, _ state: State) -> IncomingReply {
         if let stranger = call.stranger(["payment_intent", "charge", "limit", "starting_after"]) {
             return .unknown(stranger)
         }
@@ -165,7 +165,7 @@ extension StripeStandIn {
         return list(call, refunds.map { ($0.id, $0.created, $0.json) })
     }
 
-    static func searchIntents(_ call: StripeStandInCall, _ state: State) -> IncomingReply {
+    static func searchIntents(_ call: FakeStripeServerCall, _ state: State) -> IncomingReply {
         guard let query = call.values["query"]?.wholeMatch(of: /metadata\['(\w+)'\]:'(\w+)'/) else {
             return .stripe(400, "invalid_request_error", "bad_query")
         }
@@ -177,7 +177,7 @@ extension StripeStandIn {
     private static let listing: Set = ["created[gte]", "created[lte]", "limit", "starting_after", "expand[]"]
 
     /// Newest first, `limit` (10) at a time.
-    private static func list(_ call: StripeStandInCall, _ all: [(String, Int64, [String: Any])]) -> IncomingReply {
+    private static func list(_ call: FakeStripeServerCall, _ all: [(String, Int64, [String: Any])]) -> IncomingReply {
         let from = call.values["created[gte]"].flatMap { Int64($0) } ?? .min
         let until = call.values["created[lte]"].flatMap { Int64($0) } ?? .max
         var fitting = Array(all.filter { ($0.1 >= from) && ($0.1 <= until) }.reversed())

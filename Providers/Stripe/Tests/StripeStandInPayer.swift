@@ -5,7 +5,7 @@ import ProviderKit
 import Synchronization
 
 /// Events at Stripe that we do not cause: payers, its back office, its notifications.
-extension StripeStandIn {
+extension FakeStripeServer {
     /// The payer pays or is declined.
     ///
     /// - Returns: false where there is nothing to pay any more.
@@ -35,7 +35,7 @@ extension StripeStandIn {
     }
 
     /// The payer's own call, with one of Stripe's test cards.
-    static func confirm(_ id: String, _ call: StripeStandInCall, _ state: inout State) -> IncomingReply {
+    static func confirm(_ id: String, _ call: FakeStripeServerCall, _ state: inout State) -> IncomingReply {
         if call.stranger(["payment_method", "return_url"]) != nil {
             return .stripe(400, "invalid_request_error", "parameter_unknown")
         }

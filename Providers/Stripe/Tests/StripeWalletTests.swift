@@ -13,36 +13,37 @@ import Testing
 struct StripeWalletTests {
     private func withWallet(
         on engine: TestEngine, settings: [String: SettingValue] = [:],
-        _ body: (WalletDesk, StripeStandIn) async throws -> Void
+        _ body: (ApplePayGatewayFixture, FakeStripeServer) async throws -> Void
     ) async throws {
         try await withDesk(on: engine) { desk in
-            let (standIn, clock) = (StripeStandIn(), desk.clock)
+            let (standIn, clock) = (FakeStripeServer(), desk.clock)
             let transport = RecordingTransport(changesSomething: { $0.method == "POST" }) { request in
                 standIn.answer(request, now: clock.now.rawValue)
             }
-            let id = try AccountID.test(StripeDesk.account)
+            let id = try AccountID.test(StripeGatewayFixture.account)
             let context = ProviderContext(
                 http: transport, time: desk.clock.time, random: desk.gateway.random,
-                book: StoredBook(store: desk.store, account: id), notifyURL: "", publicURL: Desk.publicURL)
+                book: StoredBook(store: desk.store, account: id), notifyURL: "", publicURL: GatewayFixture.publicURL)
             let stripe = try StripeProvider(account: StripeFixture.account(settings), context: context, pause: { _ in })
-            let setup = WalletDeskSetup {
+            let setup = ApplePayGatewayFixtureSetup {
                 $0.processor = ConfiguredAccount(
                     id: id, provider: stripe, isTest: true, enabled: true, routing: AccountRouting(weight: 0),
-                    notifyToken: Desk.notifyToken(StripeDesk.account))
+                    notifyToken: GatewayFixture.notifyToken(StripeGatewayFixture.account))
             }
-            try await body(try WalletDesk(desk, setup), standIn)
+            try await body(try ApplePayGatewayFixture(desk, setup), standIn)
         }
     }
 
-    private func notify(_ wallet: WalletDesk, _ type: String, _ object: Any, id: String) async throws {
-        let body = StripeStandIn.event(type, object, id: id)
-        let signature = StripeStandIn.signature(
+    private func notify(_ wallet: ApplePayGatewayFixture, _ type: String, _ object: Any, id: String) async throws {
+        let body = FakeStripeServer.event(type, object, id: id)
+        let signature = FakeStripeServer.signature(
             body, at: wallet.desk.clock.now.rawValue, secret: StripeFixture.secret)
         _ = try await wallet.gateway.notifications.receive(
-            token: Desk.notifyToken(StripeDesk.account), StripeStandIn.notification(body, [signature]))
+            token: GatewayFixture.notifyToken(StripeGatewayFixture.account),
+            FakeStripeServer.notification(body, [signature]))
     }
 
-    private func intent(_ standIn: StripeStandIn) -> [String: Any] { standIn.state.withLock { $0.intents[0].json } }
+    private func intent(_ standIn: FakeStripeServer) -> [String: Any] { standIn.state.withLock { $0.intents[0].json } }
 
     @Test(arguments: TestEngine.allCases)
     func `a token is charged, told of, refunded and disputed at Stripe`(_ engine: TestEngine) async throws {
@@ -53,7 +54,7 @@ struct StripeWalletTests {
             try await notify(wallet, "payment_intent.succeeded", intent(standIn), id: "evt_1")
             #expect(try await wallet.desk.grants(contract.order).count == 1)
             let refund = try await wallet.gateway.refunds.request(
-                contract.order.rawValue, amount: Desk.money(990), reason: "a test", context: .test)
+                contract.order.rawValue, amount: GatewayFixture.money(990), reason: "a test", context: .test)
             #expect(refund.refund.state == .succeeded && standIn.state.withLock { $0.refunds.map(\.amount) } == [990])
             let object: [String: Any] = [
                 "id": "dp_1", "object": "dispute", "status": "needs_response", "amount": 3_000, "currency": "cny",

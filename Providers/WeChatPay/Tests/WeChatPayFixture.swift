@@ -7,7 +7,7 @@ import WeChatPayProvider
 
 /// A WeChat Pay account with everything that its provider touches.
 struct WeChatPayFixture: ProviderFixture {
-    let standIn = WeChatPayStandIn()
+    let standIn = FakeWeChatPayServer()
     let test: TestContext
 
     /// - Parameter answer: instead of the stand-in.
@@ -25,9 +25,10 @@ struct WeChatPayFixture: ProviderFixture {
 
     static func account(_ settings: [String: SettingValue] = [:], isDevelopment: Bool = true) -> ProviderAccount {
         let standard: [String: SettingValue] = [
-            "mchid": .text(WeChatPayStandIn.mchid), "appid": .text(WeChatPayStandIn.appid),
-            "private_key": .text(WeChatPayMint.merchantKey),
-            "certificate": .text(WeChatPayMint.certificateFile), "api_v3_key": .text(WeChatPayStandIn.apiKey),
+            "mchid": .text(FakeWeChatPayServer.mchid), "appid": .text(FakeWeChatPayServer.appid),
+            "private_key": .text(WeChatPayTestCertificates.merchantKey),
+            "certificate": .text(WeChatPayTestCertificates.certificateFile),
+            "api_v3_key": .text(FakeWeChatPayServer.apiKey),
         ]
         return ProviderAccount(
             id: AccountID("wechat-main")!, settings: ProviderSettings(standard.merging(settings) { $1 }),
@@ -36,7 +37,8 @@ struct WeChatPayFixture: ProviderFixture {
 
     static let h5: [String: SettingValue] = ["mode": .text("h5"), "h5_payer_address": .text("203.0.113.9")]
     static let publicKey: [String: SettingValue] = [
-        "public_key": .text(WeChatPayMint.publicKeyFile), "public_key_id": .text(WeChatPayMint.publicKeyID),
+        "public_key": .text(WeChatPayTestCertificates.publicKeyFile),
+        "public_key_id": .text(WeChatPayTestCertificates.publicKeyID),
     ]
 
     /// A payment that was opened and paid.
@@ -49,11 +51,11 @@ struct WeChatPayFixture: ProviderFixture {
 
     /// A genuine notification of now.
     func notification(_ body: Data, by seal: WeChatPaySeal = .platform) -> RawNotification {
-        WeChatPayStandIn.notification(body, seal.headers(body, at: clock.now.rawValue))
+        FakeWeChatPayServer.notification(body, seal.headers(body, at: clock.now.rawValue))
     }
 
     /// What was sent, `POST /v3/pay/transactions/native`.
-    var calls: [String] { transport.requests.map { WeChatPayStandInCall($0).name } }
+    var calls: [String] { transport.requests.map { FakeWeChatPayServerCall($0).name } }
 }
 
 func cny(_ value: Int64) -> Money { Money(value: value, currency: Currency("CNY")!) }

@@ -16,9 +16,12 @@ struct WeChatPayInteropTests {
         let folder = FileManager.default.temporaryDirectory.appending(path: "wechatpay-interop-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         for (name, content) in [
-            ("merchant.pem", WeChatPayMint.merchantKey), ("platform.pem", WeChatPayMint.platform.pem),
-            ("pub_key.pem", WeChatPayMint.publicKeyPEM), ("platform.key", WeChatPayMint.platform.key.pkcs8PEM),
-            ("stranger.key", WeChatPayMint.stranger.key.pkcs8PEM), ("merchant.pub", WeChatPayMint.merchantPublicKey),
+            ("merchant.pem", WeChatPayTestCertificates.merchantKey),
+            ("platform.pem", WeChatPayTestCertificates.platform.pem),
+            ("pub_key.pem", WeChatPayTestCertificates.publicKeyPEM),
+            ("platform.key", WeChatPayTestCertificates.platform.key.pkcs8PEM),
+            ("stranger.key", WeChatPayTestCertificates.stranger.key.pkcs8PEM),
+            ("merchant.pub", WeChatPayTestCertificates.merchantPublicKey),
         ] {
             try Data(content.utf8).write(to: folder.appending(path: name))
         }
@@ -31,23 +34,23 @@ struct WeChatPayInteropTests {
 
     @Test(arguments: ["certificates", "public_key"])
     func `that the stand-in is a WeChat Pay`(mode: String) async throws {
-        let (standIn, folder) = (WeChatPayStandIn(), try Self.folder())
+        let (standIn, folder) = (FakeWeChatPayServer(), try Self.folder())
         defer { try? FileManager.default.removeItem(at: folder) }
         let seal = mode == "public_key" ? WeChatPaySeal.publicKey : .platform
-        let paid = WeChatPayStandIn.Order(
+        let paid = FakeWeChatPayServer.Order(
             number: "paid-order-1", total: 3990, body: Data(), mode: "native", state: "SUCCESS")
         standIn.state.withLock { state in
             state.seal = seal
             state.orders.append(paid)
         }
         let now = Int64(Date().timeIntervalSince1970)
-        let server = try StandInServer { standIn.answer($0, now: Int64(Date().timeIntervalSince1970)) }
+        let server = try FakeHTTPServer { standIn.answer($0, now: Int64(Date().timeIntervalSince1970)) }
         defer { server.stop() }
-        let refund = WeChatPayStandIn.Refund(
+        let refund = FakeWeChatPayServer.Refund(
             number: "python-refund-1", order: "paid-order-1", amount: 1, status: "SUCCESS")
         let notices = try [
-            WeChatPayStandIn.event("TRANSACTION.SUCCESS", paid.json),
-            WeChatPayStandIn.event("REFUND.SUCCESS", refund.notice(total: 3990)),
+            FakeWeChatPayServer.event("TRANSACTION.SUCCESS", paid.json),
+            FakeWeChatPayServer.event("REFUND.SUCCESS", refund.notice(total: 3990)),
         ].map { body in
             let headers = Dictionary(seal.headers(body, at: now)) { first, _ in first }
             return try Self.json([
@@ -55,9 +58,10 @@ struct WeChatPayInteropTests {
             ])
         }
         let settings = try Self.json([
-            "mchid": WeChatPayStandIn.mchid, "appid": WeChatPayStandIn.appid,
-            "serial": WeChatPayMint.merchant.serial, "api_key": WeChatPayStandIn.apiKey,
-            "platform_serial": WeChatPayMint.platform.serial, "public_key_id": WeChatPayMint.publicKeyID, "mode": mode,
+            "mchid": FakeWeChatPayServer.mchid, "appid": FakeWeChatPayServer.appid,
+            "serial": WeChatPayTestCertificates.merchant.serial, "api_key": FakeWeChatPayServer.apiKey,
+            "platform_serial": WeChatPayTestCertificates.platform.serial,
+            "public_key_id": WeChatPayTestCertificates.publicKeyID, "mode": mode,
         ])
         let output = try await python.run(
             "client.py", [server.base, folder.path, settings], input: Data(notices.joined(separator: "\n").utf8))
@@ -68,23 +72,25 @@ struct WeChatPayInteropTests {
     @Test func `about every notification that it signs`() async throws {
         let folder = try Self.folder()
         defer { try? FileManager.default.removeItem(at: folder) }
-        let fixture = WeChatPayFixture()
-        let (payment, refund) = (fixture.attempt().payment, fixture.ids.make(Refund.self))
+        let bench = WeChatPayFixture()
+        let (payment, refund) = (bench.attempt().payment, bench.ids.make(Refund.self))
         let settings = try Self.json([
-            "mchid": WeChatPayStandIn.mchid, "appid": WeChatPayStandIn.appid, "api_key": WeChatPayStandIn.apiKey,
-            "platform_serial": WeChatPayMint.platform.serial, "payment": payment.rawValue, "refund": refund.rawValue,
-            "now": fixture.clock.now.rawValue,
+            "mchid": FakeWeChatPayServer.mchid, "appid": FakeWeChatPayServer.appid,
+            "api_key": FakeWeChatPayServer.apiKey,
+            "platform_serial": WeChatPayTestCertificates.platform.serial, "payment": payment.rawValue,
+            "refund": refund.rawValue,
+            "now": bench.clock.now.rawValue,
         ])
         let output = try await python.run("sign.py", [folder.path, settings])
         let rows = try output.split(separator: "\n").map { line in
             try #require(try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any])
         }
         #expect(rows.count == 16)
-        let provider = try fixture.provider()
+        let provider = try bench.provider()
         for row in rows {
             let name = row["name"] as? String ?? ""
             let headers = (row["headers"] as? [String: String] ?? [:]).map { (name: $0.key, value: $0.value) }
-            let raw = WeChatPayStandIn.notification(Data((row["body"] as? String ?? "").utf8), headers)
+            let raw = FakeWeChatPayServer.notification(Data((row["body"] as? String ?? "").utf8), headers)
             guard row["good"] as? Bool == true else {
                 await #expect(throws: ProviderError.self, "\(name)") { try await provider.receive(raw) }
                 continue
@@ -104,17 +110,17 @@ struct WeChatPayInteropTests {
     @Test func `about the signatures of our requests`() async throws {
         let folder = try Self.folder()
         defer { try? FileManager.default.removeItem(at: folder) }
-        let fixture = WeChatPayFixture()
-        let provider = try fixture.provider()
-        let payment = try await fixture.paid(provider)
+        let bench = WeChatPayFixture()
+        let provider = try bench.provider()
+        let payment = try await bench.paid(provider)
         _ = try await provider.query(payment)
-        let refund = fixture.refund(payment, cny(1_000))
+        let refund = bench.refund(payment, cny(1_000))
         _ = try await provider.refund(refund)
         _ = try await provider.query(refund: refund)
         _ = try await provider.cancel(payment)
-        _ = try await fixture.provider(WeChatPayFixture.h5).open(fixture.attempt(title: "会员 “月卡” / VIP"))
-        let questions = try fixture.transport.requests.map { request in
-            let call = WeChatPayStandInCall(request)
+        _ = try await bench.provider(WeChatPayFixture.h5).open(bench.attempt(title: "会员 “月卡” / VIP"))
+        let questions = try bench.transport.requests.map { request in
+            let call = FakeWeChatPayServerCall(request)
             return try Self.json([
                 "method": call.method, "target": call.target, "body": String(decoding: call.body, as: UTF8.self),
                 "authorization": call.header("authorization") ?? "",

@@ -8,7 +8,7 @@ import WeChatPayProvider
 /// WeChat Pay's part in the conformance kit.
 struct WeChatPayRehearsal: Rehearsal {
     let settings: [String: SettingValue]
-    let standIn = WeChatPayStandIn()
+    let standIn = FakeWeChatPayServer()
     private let seal: WeChatPaySeal
 
     init(_ settings: [String: SettingValue]) {
@@ -18,7 +18,7 @@ struct WeChatPayRehearsal: Rehearsal {
         standIn.state.withLock { $0.seal = seal }
     }
 
-    var secrets: [String] { [WeChatPayStandIn.apiKey, WeChatPayMint.merchantKey] }
+    var secrets: [String] { [FakeWeChatPayServer.apiKey, WeChatPayTestCertificates.merchantKey] }
     var signatureWindow: Int64? { 300 }
 
     func makeProvider(_ context: ProviderContext, upstream: UpstreamBehaviour) throws -> any PaymentProvider {
@@ -75,7 +75,7 @@ struct WeChatPayRehearsal: Rehearsal {
         case .missing: headers.remove(at: 3)
         case .anothers: headers = WeChatPaySeal(.stranger).headers(body, at: now)
         }
-        return WeChatPayStandIn.notification(body, headers)
+        return FakeWeChatPayServer.notification(body, headers)
     }
 
     /// - Returns: nil for what WeChat Pay never notifies of: what fails, waits or is disputed.
@@ -84,14 +84,14 @@ struct WeChatPayRehearsal: Rehearsal {
         func paid(
             _ amount: Money, number: String? = nil, state: String = "SUCCESS", more: [String: Any] = [:]
         ) -> Data {
-            let order = WeChatPayStandIn.Order(
+            let order = FakeWeChatPayServer.Order(
                 number: number ?? payment, total: amount.value, body: Data(), mode: "native", state: state)
             var object = order.json.merging(more) { $1 }
             object["amount"] = ["total": amount.value, "currency": amount.currency.code]
             return sealed("TRANSACTION.SUCCESS", object, id, event.hasUnknownFields)
         }
         func refund(_ refund: ID<Refund>, _ amount: Money, _ status: String) -> Data {
-            let made = WeChatPayStandIn.Refund(
+            let made = FakeWeChatPayServer.Refund(
                 number: refund.rawValue, order: payment, amount: amount.value, status: status)
             return sealed(
                 "REFUND.\(status)", made.notice(total: event.payment.amount.value), id, event.hasUnknownFields)
@@ -113,7 +113,7 @@ struct WeChatPayRehearsal: Rehearsal {
     /// Unknown fields stand in what is encrypted, too.
     private func sealed(_ type: String, _ object: [String: Any], _ id: String, _ hasMore: Bool) -> Data {
         let plain = (try? JSONSerialization.data(withJSONObject: object, options: .sortedKeys)) ?? Data()
-        return WeChatPayStandIn.event(
+        return FakeWeChatPayServer.event(
             type, plain: hasMore ? UnknownFields.adding(to: plain) ?? plain : plain, id: id)
     }
 }

@@ -10,7 +10,7 @@ struct WeChatPayResourceTests {
     ) throws
         -> WeChatPayResource
     {
-        let object = WeChatPayMint.sealed(Data("plain".utf8), key, nonce: nonce, associated: associated)
+        let object = WeChatPayTestCertificates.sealed(Data("plain".utf8), key, nonce: nonce, associated: associated)
         return try JSONDecoder().decode(
             WeChatPayResource.self, from: JSONSerialization.data(withJSONObject: object))
     }

@@ -18,9 +18,9 @@ struct WeChatPaySettingsTests {
         }
     }
 
-    private static let otherKey = WeChatPayMint.otherMerchant.key.pkcs8PEM
+    private static let otherKey = WeChatPayTestCertificates.otherMerchant.key.pkcs8PEM
     private static let serialOnly: [String: SettingValue] = [
-        "certificate": .text(""), "certificate_serial": .text(WeChatPayMint.merchant.serial),
+        "certificate": .text(""), "certificate_serial": .text(WeChatPayTestCertificates.merchant.serial),
     ]
 
     @Test(
@@ -29,25 +29,28 @@ struct WeChatPaySettingsTests {
             (["appid": .text("")], ["appid"]), (["appid": .text("wx/../x")], ["appid"]),
             (["mode": .text("jsapi")], ["mode"]), (["private_key": .text("")], ["private_key"]),
             (["private_key": .text("swordfish")], ["private_key"]),
-            (["private_key": .text(WeChatPayMint.publicKeyPEM)], ["private_key"]),
-            (["private_key": .text(WeChatPayMint.merchant.key.asPKCS1)], []),
+            (["private_key": .text(WeChatPayTestCertificates.publicKeyPEM)], ["private_key"]),
+            (["private_key": .text(WeChatPayTestCertificates.merchant.key.asPKCS1)], []),
             // Key, certificate and serial number are held against each other.
             (["private_key": .text(otherKey)], ["certificate"]),
-            (["certificate_serial": .text(WeChatPayMint.merchant.serial.lowercased())], []),
-            (["certificate_serial": .text("00" + WeChatPayMint.merchant.serial)], []),
-            (["certificate_serial": .text(WeChatPayMint.otherMerchant.serial)], ["certificate_serial"]),
+            (["certificate_serial": .text(WeChatPayTestCertificates.merchant.serial.lowercased())], []),
+            (["certificate_serial": .text("00" + WeChatPayTestCertificates.merchant.serial)], []),
+            (["certificate_serial": .text(WeChatPayTestCertificates.otherMerchant.serial)], ["certificate_serial"]),
             (["certificate_serial": .text("no serial")], ["certificate_serial"]),
             (["certificate": .text("/nowhere/apiclient_cert.pem")], ["certificate"]),
-            (["certificate": .text(WeChatPayMint.publicKeyFile)], ["certificate"]),
+            (["certificate": .text(WeChatPayTestCertificates.publicKeyFile)], ["certificate"]),
             (["certificate": .text("")], ["certificate"]), (serialOnly, []),
             (["api_v3_key": .text("")], ["api_v3_key"]), (["api_v3_key": .text("0123456789abcdef")], ["api_v3_key"]),
             (["api_v3_key": .text(String(repeating: "月", count: 32))], ["api_v3_key"]),
-            (WeChatPayFixture.publicKey, []), (["public_key_id": .text(WeChatPayMint.publicKeyID)], ["public_key"]),
-            (["public_key": .text(WeChatPayMint.publicKeyFile)], ["public_key_id"]),
+            (WeChatPayFixture.publicKey, []),
+            (["public_key_id": .text(WeChatPayTestCertificates.publicKeyID)], ["public_key"]),
+            (["public_key": .text(WeChatPayTestCertificates.publicKeyFile)], ["public_key_id"]),
             (WeChatPayFixture.publicKey.merging(["public_key_id": .text("5ACE5501")]) { $1 }, ["public_key_id"]),
             (WeChatPayFixture.publicKey.merging(["public_key": .text("/nowhere")]) { $1 }, ["public_key"]),
             (
-                WeChatPayFixture.publicKey.merging(["public_key": .text(WeChatPayMint.certificateFile)]) { $1 },
+                WeChatPayFixture.publicKey.merging(["public_key": .text(WeChatPayTestCertificates.certificateFile)]) {
+                    $1
+                },
                 ["public_key"]
             ),
             (["mode": .text("h5")], []), (WeChatPayFixture.h5, []),
@@ -89,17 +92,17 @@ struct WeChatPaySettingsTests {
     }
 
     @Test func `the doctor tries keys against WeChat Pay`() async throws {
-        func diagnose(_ fixture: WeChatPayFixture, _ settings: [String: SettingValue] = [:]) async throws -> [String] {
-            let provider = try fixture.provider(settings)
+        func diagnose(_ bench: WeChatPayFixture, _ settings: [String: SettingValue] = [:]) async throws -> [String] {
+            let provider = try bench.provider(settings)
             return (provider.examine() + (await provider.diagnose())).map { "\($0.level) \($0.subject)" }
         }
         let good = try await diagnose(WeChatPayFixture())
         #expect(good == ["good merchant certificate", "good platform certificates", "good question"])
         let serial = try await diagnose(WeChatPayFixture(), Self.serialOnly)
         #expect(serial.first == "notice merchant certificate")
-        let fixture = WeChatPayFixture()
-        fixture.standIn.state.withLock { $0.seal = .publicKey }
-        let publicKey = try await diagnose(fixture, WeChatPayFixture.publicKey)
+        let bench = WeChatPayFixture()
+        bench.standIn.state.withLock { $0.seal = .publicKey }
+        let publicKey = try await diagnose(bench, WeChatPayFixture.publicKey)
         #expect(publicKey == ["good merchant certificate", "good question"])
         let wrongKey = try await diagnose(
             WeChatPayFixture(), ["api_v3_key": .text(String(repeating: "k", count: 32))])

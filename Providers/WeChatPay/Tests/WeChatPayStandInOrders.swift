@@ -3,8 +3,8 @@ import ProviderKit
 import Synchronization
 
 /// Orders and refunds of the fake server.
-extension WeChatPayStandIn {
-    static func make(_ mode: String, _ call: WeChatPayStandInCall, _ state: inout State) -> (Int, Any?) {
+extension FakeWeChatPayServer {
+    static func make(_ mode: String, _ call: FakeWeChatPayServerCall, _ state: inout State) -> (Int, Any?) {
         guard ["native", "h5"].contains(mode) else { return no(404, "NOT_FOUND") }
         let object = call.object
         var known: Set<String> = [
@@ -57,7 +57,7 @@ extension WeChatPayStandIn {
         return scene["payer_client_ip"] is String && (scene["h5_info"] as? [String: String])?["type"] == "Wap"
     }
 
-    static func close(_ number: String, _ call: WeChatPayStandInCall, _ state: inout State) -> (Int, Any?) {
+    static func close(_ number: String, _ call: FakeWeChatPayServerCall, _ state: inout State) -> (Int, Any?) {
         guard call.object["mchid"] as? String == mchid, call.object.count == 1 else { return no(400, "PARAM_ERROR") }
         guard let index = state.orders.firstIndex(where: { $0.number == number }) else {
             return no(404, "ORDER_NOT_EXIST")
@@ -72,7 +72,7 @@ extension WeChatPayStandIn {
         }
     }
 
-    static func refund(_ call: WeChatPayStandInCall, _ state: inout State) -> (Int, Any?) {
+    static func refund(_ call: FakeWeChatPayServerCall, _ state: inout State) -> (Int, Any?) {
         let (object, amount) = (call.object, call.object["amount"] as? [String: Any] ?? [:])
         let names = object.keys.filter { ["out_trade_no", "transaction_id"].contains($0) }
         let rest = Set(object.keys).subtracting(names)
@@ -128,7 +128,7 @@ extension WeChatPayStandIn {
         associated: String? = nil
     ) -> Data {
         let kind = type.hasPrefix("REFUND") ? "refund" : "transaction"
-        var resource = WeChatPayMint.sealed(plain, key, nonce: nonce, associated: associated ?? kind)
+        var resource = WeChatPayTestCertificates.sealed(plain, key, nonce: nonce, associated: associated ?? kind)
         resource["original_type"] = kind
         let fields: [String: Any] = [
             "id": id, "create_time": "2025-01-14T21:06:40+08:00", "resource_type": "encrypt-resource",
@@ -145,12 +145,12 @@ extension WeChatPayStandIn {
     }
 }
 
-extension WeChatPayStandIn.Order {
+extension FakeWeChatPayServer.Order {
     var isPaid: Bool { ["SUCCESS", "REFUND"].contains(state) }
 
     var json: [String: Any] {
         var fields: [String: Any] = [
-            "mchid": WeChatPayStandIn.mchid, "appid": WeChatPayStandIn.appid, "out_trade_no": number,
+            "mchid": FakeWeChatPayServer.mchid, "appid": FakeWeChatPayServer.appid, "out_trade_no": number,
             "trade_state": state, "trade_state_desc": "文字", "promotion_detail": [Any](),
             "amount": ["total": total, "currency": "CNY"],
         ]
@@ -168,9 +168,9 @@ extension WeChatPayStandIn.Order {
     }
 }
 
-extension WeChatPayStandIn.Refund {
+extension FakeWeChatPayServer.Refund {
     /// As the API answers.
-    func json(_ state: WeChatPayStandIn.State) -> [String: Any] {
+    func json(_ state: FakeWeChatPayServer.State) -> [String: Any] {
         let total = state.orders.first { $0.number == order }?.total ?? amount
         return [
             "refund_id": id, "out_refund_no": number, "out_trade_no": order, "transaction_id": "4200x",
@@ -184,7 +184,7 @@ extension WeChatPayStandIn.Refund {
     }
 
     /// As a notification says it.
-    func notice(total: Int64, mchid: String = WeChatPayStandIn.mchid) -> [String: Any] {
+    func notice(total: Int64, mchid: String = FakeWeChatPayServer.mchid) -> [String: Any] {
         [
             "mchid": mchid, "out_trade_no": order, "transaction_id": "4200x", "out_refund_no": number,
             "refund_id": id, "refund_status": status, "success_time": "2025-01-14T21:06:40+08:00",

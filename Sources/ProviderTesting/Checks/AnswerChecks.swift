@@ -6,15 +6,15 @@ import Synchronization
 extension Check {
     static let answers = [
         Check("garbage instead of an answer is never believed and never a refusal") { stage in
-            try await examine(Trouble.garbage, stage)
+            try await examine(FaultInjection.garbage, stage)
         },
         Check("a server error is never taken for a refusal") { stage in
-            try await examine(Trouble.serverErrors, stage)
+            try await examine(FaultInjection.serverErrors, stage)
         },
         Check("impossible numbers in an answer are never a refusal") { stage in
             try await stage.needHTTP()
             var wasSpoiled = false
-            for reach in Trouble.Reach.allCases {
+            for reach in FaultInjection.Reach.allCases {
                 for trial in try await stage.trials() {
                     if try await spoilNumbers(trial, reach, stage) { wasSpoiled = true }
                 }
@@ -41,17 +41,19 @@ extension Check {
         },
     ]
 
-    private static func examine(_ troubles: [Trouble], _ stage: Stage) async throws {
+    private static func examine(_ troubles: [FaultInjection], _ stage: ConformanceFixture) async throws {
         try await stage.needHTTP()
         for trouble in troubles {
-            for reach in Trouble.Reach.allCases {
+            for reach in FaultInjection.Reach.allCases {
                 for trial in try await stage.trials() { try await stage.examine(trial, in: trouble, reach) }
             }
         }
     }
 
     /// An impossible number in an answer must not be taken for a refusal by the service.
-    private static func spoilNumbers(_ trial: Trial, _ reach: Trouble.Reach, _ stage: Stage) async throws -> Bool {
+    private static func spoilNumbers(
+        _ trial: Trial, _ reach: FaultInjection.Reach, _ stage: ConformanceFixture
+    ) async throws -> Bool {
         let wasSpoiled = Mutex(false)
         let changes = stage.rehearsal.changesSomething
         stage.transport.interference = { request, answer throws(HTTPTransportError) in
@@ -76,7 +78,7 @@ extension Check {
     }
 }
 
-extension Stage {
+extension ConformanceFixture {
     /// Skips the check for a provider without HTTP calls, such as one that plays its own service.
     func needHTTP() async throws {
         try await needCallingOpen()

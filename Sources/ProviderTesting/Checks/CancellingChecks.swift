@@ -48,7 +48,7 @@ extension Check {
     ]
 }
 
-extension Stage {
+extension ConformanceFixture {
     fileprivate func need(_ cancellations: ProviderManifest.Cancellation...) throws {
         guard cancellations.contains(manifest.cancel) else {
             throw CheckStop.notApplicable("the manifest says cancel: \(manifest.cancel.rawValue)")

@@ -22,7 +22,7 @@ extension Check {
     ]
 }
 
-extension Stage {
+extension ConformanceFixture {
     private static let stepLimit = 50
 
     /// Ends the process before and after each step in turn, and repeats the call with a new one.

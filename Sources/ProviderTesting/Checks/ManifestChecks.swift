@@ -22,7 +22,7 @@ extension Check {
         },
     ]
 
-    private static func check(_ schema: SettingsSchema, _ path: String, _ stage: Stage) throws {
+    private static func check(_ schema: SettingsSchema, _ path: String, _ stage: ConformanceFixture) throws {
         try stage.expect(isDistinct(schema.fields.map(\.name)), "\(path): a field is listed twice")
         for field in schema.fields {
             let path = "\(path).\(field.name)"
@@ -37,7 +37,7 @@ extension Check {
     }
 
     private static func check(
-        _ type: SettingsSchema.FieldType, _ developmentOnly: [String], _ path: String, _ stage: Stage
+        _ type: SettingsSchema.FieldType, _ developmentOnly: [String], _ path: String, _ stage: ConformanceFixture
     ) throws {
         switch type {
         case .choice(let words):

@@ -149,7 +149,7 @@ extension Check {
     }
 }
 
-extension Stage {
+extension ConformanceFixture {
     func providerWithNotifications() throws -> any PaymentProvider {
         guard manifest.goods != .appleProducts else {
             throw CheckStop.notApplicable("its notifications are a store's, about purchases and no payments of ours")

@@ -84,7 +84,7 @@ extension Check {
     }
 }
 
-extension Stage {
+extension ConformanceFixture {
     /// True where anything reached the payment service.
     var wasAsked: Bool {
         get async {

@@ -49,7 +49,7 @@ extension Check {
     }
 }
 
-extension Stage {
+extension ConformanceFixture {
     /// The events of a payment's money, with each end of its refund and its dispute: 120 orders of each.
     fileprivate func stories(_ payment: ProviderReference) -> [[RehearsedEvent.What]] {
         let (amount, refund) = (payment.amount, ids.make() as ID<Refund>)

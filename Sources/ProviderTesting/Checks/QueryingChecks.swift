@@ -46,7 +46,7 @@ extension Check {
     ]
 }
 
-extension Stage {
+extension ConformanceFixture {
     /// Expects that the payment can no longer be paid, and that opening it again does not change that.
     func expectClosed(_ attempt: PaymentAttempt, _ provider: any PaymentProvider) async throws {
         switch try await result({ try await provider.open(attempt) }) {

@@ -86,7 +86,7 @@ extension Check {
     ]
 }
 
-extension Stage {
+extension ConformanceFixture {
     fileprivate func need(_ refunds: ProviderManifest.Refunds...) throws {
         guard refunds.contains(manifest.refunds) else {
             throw CheckStop.notApplicable("the manifest says refunds: \(manifest.refunds.rawValue)")

@@ -38,7 +38,7 @@ extension Check {
     }
 
     /// Inside the window a notification counts, one second beyond it does not; without a window it counts a day later.
-    private static func examineWindow(_ stage: Stage, direction: Int64) async throws {
+    private static func examineWindow(_ stage: ConformanceFixture, direction: Int64) async throws {
         let provider = try stage.providerWithNotifications()
         let payment = stage.reference(try stage.attempt())
         let raw = try await stage.need("event", payment, .paymentSucceeded(payment.amount))

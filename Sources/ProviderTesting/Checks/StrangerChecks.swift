@@ -34,7 +34,7 @@ extension Check {
     ]
 
     private static func expectNothing(
-        _ stage: Stage, _ what: (Money) -> RehearsedEvent.What, _ why: String
+        _ stage: ConformanceFixture, _ what: (Money) -> RehearsedEvent.What, _ why: String
     ) async throws {
         let provider = try stage.providerWithNotifications()
         let payment = stage.reference(try stage.attempt())

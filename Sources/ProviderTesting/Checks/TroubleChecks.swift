@@ -91,7 +91,7 @@ extension Check {
     ]
 }
 
-extension Stage {
+extension ConformanceFixture {
     fileprivate func needRefunds() throws {
         if manifest.refunds == .none { throw CheckStop.notApplicable("the manifest has no refunds") }
     }

@@ -4,22 +4,22 @@ import X509
 
 /// The faults of the certificates.
 enum ChainCases {
-    static let all: [MintCase] = purposes + times + constraints + signatures
+    static let all: [SignedTextCase] = purposes + times + constraints + signatures
 
-    static let purposes: [MintCase] = [
+    static let purposes: [SignedTextCase] = [
         leaf("the leaf lacks its marker", .wrongPurpose) { $0.markers = [] },
-        leaf("the leaf has the intermediate's marker", .wrongPurpose) { $0.markers = [MintChain.developerRelations] },
+        leaf("the leaf has the intermediate's marker", .wrongPurpose) { $0.markers = [TestChain.developerRelations] },
         leaf("the leaf has a marker that starts the same", .wrongPurpose) {
             $0.markers = [[1, 2, 840, 113_635, 100, 6, 11, 1, 1]]
         },
         intermediate("the intermediate lacks its marker", .wrongPurpose) { $0.markers = [] },
-        intermediate("the intermediate has the leaf's marker", .wrongPurpose) { $0.markers = [MintChain.storeLeaf] },
+        intermediate("the intermediate has the leaf's marker", .wrongPurpose) { $0.markers = [TestChain.storeLeaf] },
         intermediate("the intermediate has Apple Pay's marker", .wrongPurpose) {
             $0.markers = [[1, 2, 840, 113_635, 100, 6, 2, 14]]
         },
-        MintCase(
+        SignedTextCase(
             "markers missing under a foreign root",
-            MintJWS(chain: MintChain(root: MintChain.rootRecipe.issue(by: nil), leaf: { $0.markers = [] })),
+            TestJWS(chain: TestChain(root: TestChain.rootRecipe.issue(by: nil), leaf: { $0.markers = [] })),
             .untrustedChain),
         leaf("markers missing and expired", .wrongPurpose) {
             $0.markers = []
@@ -27,22 +27,23 @@ enum ChainCases {
         },
     ]
 
-    static let times: [MintCase] = [
+    static let times: [SignedTextCase] = [
         leaf("the leaf expired yesterday", .certificateExpired) { $0.days = -700...(-1) },
         leaf("the leaf is valid from tomorrow", .certificateExpired) { $0.days = 1...700 },
         intermediate("the intermediate expired yesterday", .certificateExpired) { $0.days = -700...(-1) },
         intermediate("the intermediate is valid from tomorrow", .certificateExpired) { $0.days = 1...700 },
-        MintCase(
-            "the root expired yesterday", MintJWS(chain: MintChain(root: expiredRoot)), .certificateExpired),
-        MintCase("signed inside an expired leaf's dates", signed(expired, MintTime.now - 2 * MintTime.day), nil),
-        MintCase("signed in the leaf's last second", signed(expired, MintTime.now - MintTime.day + 999), nil),
-        MintCase("signed a second after it", signed(expired, MintTime.now - MintTime.day + 1_000), .certificateExpired),
-        MintCase("signed in the leaf's first second", signed(early, MintTime.now + MintTime.day), nil),
-        MintCase("signed just before it", signed(early, MintTime.now + MintTime.day - 1), .certificateExpired),
-        MintCase("signed in 1970", signed(.sound, 1), .certificateExpired),
+        SignedTextCase(
+            "the root expired yesterday", TestJWS(chain: TestChain(root: expiredRoot)), .certificateExpired),
+        SignedTextCase("signed inside an expired leaf's dates", signed(expired, TestTime.now - 2 * TestTime.day), nil),
+        SignedTextCase("signed in the leaf's last second", signed(expired, TestTime.now - TestTime.day + 999), nil),
+        SignedTextCase(
+            "signed a second after it", signed(expired, TestTime.now - TestTime.day + 1_000), .certificateExpired),
+        SignedTextCase("signed in the leaf's first second", signed(early, TestTime.now + TestTime.day), nil),
+        SignedTextCase("signed just before it", signed(early, TestTime.now + TestTime.day - 1), .certificateExpired),
+        SignedTextCase("signed in 1970", signed(.sound, 1), .certificateExpired),
     ]
 
-    static let constraints: [MintCase] = [
+    static let constraints: [SignedTextCase] = [
         leaf("the leaf is a CA", .untrustedChain, difference: .itIsLaxer) {
             $0.constraints = .isCertificateAuthority(maxPathLength: nil)
             $0.usage = KeyUsage(digitalSignature: true, keyCertSign: true)
@@ -78,53 +79,53 @@ enum ChainCases {
         },
     ]
 
-    static let signatures: [MintCase] = [
-        MintCase(
-            "the leaf is signed by a stranger", MintJWS(chain: MintChain(leafSigner: .new(.p384))), .untrustedChain),
-        MintCase(
-            "the intermediate is signed by a stranger", MintJWS(chain: MintChain(intermediateSigner: .new(.p384))),
+    static let signatures: [SignedTextCase] = [
+        SignedTextCase(
+            "the leaf is signed by a stranger", TestJWS(chain: TestChain(leafSigner: .new(.p384))), .untrustedChain),
+        SignedTextCase(
+            "the intermediate is signed by a stranger", TestJWS(chain: TestChain(intermediateSigner: .new(.p384))),
             .untrustedChain),
         leaf("the leaf names another issuer", .untrustedChain) { $0.issuerName = "Somebody Else" },
         intermediate("the intermediate names another issuer", .untrustedChain) { $0.issuerName = "Somebody Else" },
         leaf("the leaf is signed with SHA-256 by a P-384 key", nil) { $0.algorithm = .ecdsaWithSHA256 },
         leaf("the leaf is signed with SHA-512 by a P-384 key", nil) { $0.algorithm = .ecdsaWithSHA512 },
-        MintCase("a leaf that signed itself", MintJWS(chain: selfSigned), .untrustedChain),
-        MintCase("a chain one longer than it says", MintJWS(chain: longer), .untrustedChain),
+        SignedTextCase("a leaf that signed itself", TestJWS(chain: selfSigned), .untrustedChain),
+        SignedTextCase("a chain one longer than it says", TestJWS(chain: longer), .untrustedChain),
     ]
 
-    private static let expired = MintChain(leaf: { $0.days = -700...(-1) })
-    private static let early = MintChain(leaf: { $0.days = 1...700 })
-    static let expiredRoot: MintIdentity = {
-        var recipe = MintChain.rootRecipe
+    private static let expired = TestChain(leaf: { $0.days = -700...(-1) })
+    private static let early = TestChain(leaf: { $0.days = 1...700 })
+    static let expiredRoot: TestIdentity = {
+        var recipe = TestChain.rootRecipe
         recipe.name = "Test Expired Root"
         recipe.days = -3_650...(-1)
         return recipe.issue(by: nil)
     }()
-    private static let selfSigned = MintChain(
-        root: MintChain.root, intermediate: MintChain.sound.intermediate, leaf: MintChain.leafRecipe.issue(by: nil))
+    private static let selfSigned = TestChain(
+        root: TestChain.root, intermediate: TestChain.sound.intermediate, leaf: TestChain.leafRecipe.issue(by: nil))
     /// A further CA stands between the intermediate in the header and the root.
-    private static let longer: MintChain = {
-        var recipe = MintChain.intermediateRecipe
+    private static let longer: TestChain = {
+        var recipe = TestChain.intermediateRecipe
         recipe.name = "Test Hidden CA"
         recipe.constraints = .isCertificateAuthority(maxPathLength: nil)
-        return MintChain(root: recipe.issue(by: MintChain.root))
+        return TestChain(root: recipe.issue(by: TestChain.root))
     }()
 
-    private static func signed(_ chain: MintChain, _ time: Int64) -> MintJWS {
-        MintJWS(chain: chain, payload: MintJWS.transaction.with(["signedDate": "\(time)"]))
+    private static func signed(_ chain: TestChain, _ time: Int64) -> TestJWS {
+        TestJWS(chain: chain, payload: TestJWS.transaction.with(["signedDate": "\(time)"]))
     }
 
     private static func leaf(
-        _ name: String, _ reason: AppleRefusal.Reason?, difference: MintCase.Difference? = nil,
-        _ edit: (inout MintCertificate) -> Void
-    ) -> MintCase {
-        MintCase(name, MintJWS(chain: MintChain(leaf: edit)), reason, difference: difference)
+        _ name: String, _ reason: AppleRefusal.Reason?, difference: SignedTextCase.Difference? = nil,
+        _ edit: (inout TestCertificate) -> Void
+    ) -> SignedTextCase {
+        SignedTextCase(name, TestJWS(chain: TestChain(leaf: edit)), reason, difference: difference)
     }
 
     private static func intermediate(
-        _ name: String, _ reason: AppleRefusal.Reason?, difference: MintCase.Difference? = nil,
-        _ edit: (inout MintCertificate) -> Void
-    ) -> MintCase {
-        MintCase(name, MintJWS(chain: MintChain(intermediate: edit)), reason, difference: difference)
+        _ name: String, _ reason: AppleRefusal.Reason?, difference: SignedTextCase.Difference? = nil,
+        _ edit: (inout TestCertificate) -> Void
+    ) -> SignedTextCase {
+        SignedTextCase(name, TestJWS(chain: TestChain(intermediate: edit)), reason, difference: difference)
     }
 }

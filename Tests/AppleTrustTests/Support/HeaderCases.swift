@@ -5,113 +5,118 @@ import Foundation
 
 /// The faults of the three segments and the header.
 enum HeaderCases {
-    static let all: [MintCase] = algorithms + certificates + others + forms
+    static let all: [SignedTextCase] = algorithms + certificates + others + forms
 
-    static let algorithms: [MintCase] = [
-        MintCase("a sound transaction", MintJWS(), nil),
-        MintCase(
-            "alg none with an empty signature", MintJWS(header: ["alg": "\"none\""], signature: { _ in [] }),
+    static let algorithms: [SignedTextCase] = [
+        SignedTextCase("a sound transaction", TestJWS(), nil),
+        SignedTextCase(
+            "alg none with an empty signature", TestJWS(header: ["alg": "\"none\""], signature: { _ in [] }),
             .unsupportedAlgorithm),
-        MintCase(
-            "alg none with a good signature", MintJWS(header: ["alg": "\"none\""]), .unsupportedAlgorithm),
-        MintCase("alg HS256 keyed with the leaf", hs256, .unsupportedAlgorithm),
-        MintCase("alg RS256", MintJWS(header: ["alg": "\"RS256\""]), .unsupportedAlgorithm),
-        MintCase("alg ES384", MintJWS(header: ["alg": "\"ES384\""]), .unsupportedAlgorithm),
-        MintCase("alg in lower case", MintJWS(header: ["alg": "\"es256\""]), .unsupportedAlgorithm),
-        MintCase("alg with a blank", MintJWS(header: ["alg": "\"ES256 \""]), .unsupportedAlgorithm),
-        MintCase("alg missing", MintJWS(header: ["alg": nil]), .unsupportedAlgorithm),
-        MintCase("alg null", MintJWS(header: ["alg": "null"]), .unsupportedAlgorithm),
-        MintCase("alg a number", MintJWS(header: ["alg": "256"]), .unsupportedAlgorithm),
+        SignedTextCase(
+            "alg none with a good signature", TestJWS(header: ["alg": "\"none\""]), .unsupportedAlgorithm),
+        SignedTextCase("alg HS256 keyed with the leaf", hs256, .unsupportedAlgorithm),
+        SignedTextCase("alg RS256", TestJWS(header: ["alg": "\"RS256\""]), .unsupportedAlgorithm),
+        SignedTextCase("alg ES384", TestJWS(header: ["alg": "\"ES384\""]), .unsupportedAlgorithm),
+        SignedTextCase("alg in lower case", TestJWS(header: ["alg": "\"es256\""]), .unsupportedAlgorithm),
+        SignedTextCase("alg with a blank", TestJWS(header: ["alg": "\"ES256 \""]), .unsupportedAlgorithm),
+        SignedTextCase("alg missing", TestJWS(header: ["alg": nil]), .unsupportedAlgorithm),
+        SignedTextCase("alg null", TestJWS(header: ["alg": "null"]), .unsupportedAlgorithm),
+        SignedTextCase("alg a number", TestJWS(header: ["alg": "256"]), .unsupportedAlgorithm),
     ]
 
-    private static let chain = MintChain.sound
-    private static let foreign = MintChain(root: MintChain.rootRecipe.issue(by: nil))
+    private static let chain = TestChain.sound
+    private static let foreign = TestChain(root: TestChain.rootRecipe.issue(by: nil))
     private static let (leaf, wwdr, root) = (chain.leaf.base64, chain.intermediate.base64, chain.root.base64)
 
-    static let certificates: [MintCase] = [
-        MintCase("x5c missing", MintJWS(header: ["x5c": nil]), .malformed),
-        MintCase(
-            "the chain under another header name", MintJWS(header: ["x5c": nil, "x5u": "[\"\(leaf)\"]"]), .malformed),
-        MintCase("x5c a text", MintJWS(header: ["x5c": "\"\(leaf)\""]), .malformed),
-        MintCase(
-            "x5c with a number", MintJWS(header: ["x5c": "[\"\(leaf)\",\"\(wwdr)\",1]"]), .malformed,
+    static let certificates: [SignedTextCase] = [
+        SignedTextCase("x5c missing", TestJWS(header: ["x5c": nil]), .malformed),
+        SignedTextCase(
+            "the chain under another header name", TestJWS(header: ["x5c": nil, "x5u": "[\"\(leaf)\"]"]), .malformed),
+        SignedTextCase("x5c a text", TestJWS(header: ["x5c": "\"\(leaf)\""]), .malformed),
+        SignedTextCase(
+            "x5c with a number", TestJWS(header: ["x5c": "[\"\(leaf)\",\"\(wwdr)\",1]"]), .malformed,
             difference: .itIsLaxer),
-        MintCase("no certificate", MintJWS(x5c: []), .malformed),
-        MintCase("one certificate", MintJWS(x5c: [leaf]), .malformed),
-        MintCase("two certificates", MintJWS(x5c: [leaf, wwdr]), .malformed),
-        MintCase("four certificates", MintJWS(x5c: [leaf, wwdr, root, root]), .malformed),
-        MintCase("the leaf twice", MintJWS(x5c: [leaf, leaf, root]), .untrustedChain),
-        MintCase("the intermediate twice", MintJWS(x5c: [wwdr, wwdr, root]), .untrustedChain),
-        MintCase("leaf and intermediate exchanged", MintJWS(x5c: [wwdr, leaf, root]), .untrustedChain),
-        MintCase("the root as intermediate", MintJWS(x5c: [leaf, root, root]), .untrustedChain),
-        MintCase("no base64", MintJWS(x5c: ["!" + leaf.dropFirst(), wwdr, root]), .malformed),
-        MintCase("base64 with a blank", MintJWS(x5c: [leaf + " ", wwdr, root]), .malformed),
-        MintCase("base64 of no certificate", MintJWS(x5c: ["AAAA", wwdr, root]), .malformed),
-        MintCase("an empty certificate", MintJWS(x5c: [leaf, "", root]), .malformed),
-        MintCase(
-            "bytes after the leaf", MintJWS(x5c: [Data(chain.leaf.der + [0]).base64EncodedString(), wwdr, root]),
+        SignedTextCase("no certificate", TestJWS(x5c: []), .malformed),
+        SignedTextCase("one certificate", TestJWS(x5c: [leaf]), .malformed),
+        SignedTextCase("two certificates", TestJWS(x5c: [leaf, wwdr]), .malformed),
+        SignedTextCase("four certificates", TestJWS(x5c: [leaf, wwdr, root, root]), .malformed),
+        SignedTextCase("the leaf twice", TestJWS(x5c: [leaf, leaf, root]), .untrustedChain),
+        SignedTextCase("the intermediate twice", TestJWS(x5c: [wwdr, wwdr, root]), .untrustedChain),
+        SignedTextCase("leaf and intermediate exchanged", TestJWS(x5c: [wwdr, leaf, root]), .untrustedChain),
+        SignedTextCase("the root as intermediate", TestJWS(x5c: [leaf, root, root]), .untrustedChain),
+        SignedTextCase("no base64", TestJWS(x5c: ["!" + leaf.dropFirst(), wwdr, root]), .malformed),
+        SignedTextCase("base64 with a blank", TestJWS(x5c: [leaf + " ", wwdr, root]), .malformed),
+        SignedTextCase("base64 of no certificate", TestJWS(x5c: ["AAAA", wwdr, root]), .malformed),
+        SignedTextCase("an empty certificate", TestJWS(x5c: [leaf, "", root]), .malformed),
+        SignedTextCase(
+            "bytes after the leaf", TestJWS(x5c: [Data(chain.leaf.der + [0]).base64EncodedString(), wwdr, root]),
             .malformed, difference: .itIsLaxer),
-        MintCase("a foreign chain with its root", MintJWS(chain: foreign), .untrustedChain),
-        MintCase(
+        SignedTextCase("a foreign chain with its root", TestJWS(chain: foreign), .untrustedChain),
+        SignedTextCase(
             "a foreign leaf and intermediate before our root",
-            MintJWS(chain: foreign, x5c: [foreign.leaf.base64, foreign.intermediate.base64, root]), .untrustedChain),
-        MintCase(
-            "a foreign leaf under our intermediate", MintJWS(chain: foreign, x5c: [foreign.leaf.base64, wwdr, root]),
+            TestJWS(chain: foreign, x5c: [foreign.leaf.base64, foreign.intermediate.base64, root]), .untrustedChain),
+        SignedTextCase(
+            "a foreign leaf under our intermediate", TestJWS(chain: foreign, x5c: [foreign.leaf.base64, wwdr, root]),
             .untrustedChain),
-        MintCase("another certificate of the root's key as third", MintJWS(x5c: [leaf, wwdr, reissued.base64]), nil),
-        MintCase("a foreign root as third", MintJWS(x5c: [leaf, wwdr, foreign.root.base64]), nil),
-        MintCase("no certificate as third", MintJWS(x5c: [leaf, wwdr, "-"]), nil),
+        SignedTextCase(
+            "another certificate of the root's key as third", TestJWS(x5c: [leaf, wwdr, reissued.base64]), nil),
+        SignedTextCase("a foreign root as third", TestJWS(x5c: [leaf, wwdr, foreign.root.base64]), nil),
+        SignedTextCase("no certificate as third", TestJWS(x5c: [leaf, wwdr, "-"]), nil),
     ]
 
-    static let others: [MintCase] = [
-        MintCase("crit with an unknown extension", MintJWS(header: ["crit": "[\"urn:x\"]", "urn:x": "1"]), .malformed),
-        MintCase("an empty crit", MintJWS(header: ["crit": "[]"]), .malformed),
-        MintCase("a key in jwk that signed", MintJWS(header: ["jwk": jwk], signer: .p256(stranger)), .badSignature),
-        MintCase("a jwk beside a good signature", MintJWS(header: ["jwk": jwk]), nil),
-        MintCase(
+    static let others: [SignedTextCase] = [
+        SignedTextCase(
+            "crit with an unknown extension", TestJWS(header: ["crit": "[\"urn:x\"]", "urn:x": "1"]), .malformed),
+        SignedTextCase("an empty crit", TestJWS(header: ["crit": "[]"]), .malformed),
+        SignedTextCase(
+            "a key in jwk that signed", TestJWS(header: ["jwk": jwk], signer: .p256(stranger)), .badSignature),
+        SignedTextCase("a jwk beside a good signature", TestJWS(header: ["jwk": jwk]), nil),
+        SignedTextCase(
             "kid, jku and x5u beside a good signature",
-            MintJWS(header: [
+            TestJWS(header: [
                 "kid": "\"k\"", "jku": "\"https://example.com\"", "x5u": "\"https://example.com\"", "typ": "\"JWT\"",
             ]), nil),
-        MintCase("alg twice", MintJWS(headerBytes: twice("alg", "\"ES256\"")), .malformed, difference: .itIsLaxer),
-        MintCase(
-            "alg twice by an escape", MintJWS(headerBytes: twice("\\u0061lg", "\"ES256\"")), .malformed,
+        SignedTextCase(
+            "alg twice", TestJWS(headerBytes: twice("alg", "\"ES256\"")), .malformed, difference: .itIsLaxer),
+        SignedTextCase(
+            "alg twice by an escape", TestJWS(headerBytes: twice("\\u0061lg", "\"ES256\"")), .malformed,
             difference: .itIsLaxer),
-        MintCase("x5c twice", MintJWS(headerBytes: twice("x5c", "[]")), .malformed),
-        MintCase("the header is a list", MintJWS(headerBytes: Array("[]".utf8)), .malformed),
-        MintCase("the header is empty", MintJWS(headerBytes: []), .malformed),
-        MintCase("the header is no JSON", MintJWS(headerBytes: Array("{alg:1}".utf8)), .malformed),
-        MintCase(
-            "the header is no UTF-8", MintJWS(headerBytes: [0x7B, 0x22, 0xFF, 0x22, 0x3A, 0x31, 0x7D]), .malformed),
-        MintCase("certificates with escaped solidus", MintJWS(headerBytes: escapedSolidus), nil),
+        SignedTextCase("x5c twice", TestJWS(headerBytes: twice("x5c", "[]")), .malformed),
+        SignedTextCase("the header is a list", TestJWS(headerBytes: Array("[]".utf8)), .malformed),
+        SignedTextCase("the header is empty", TestJWS(headerBytes: []), .malformed),
+        SignedTextCase("the header is no JSON", TestJWS(headerBytes: Array("{alg:1}".utf8)), .malformed),
+        SignedTextCase(
+            "the header is no UTF-8", TestJWS(headerBytes: [0x7B, 0x22, 0xFF, 0x22, 0x3A, 0x31, 0x7D]), .malformed),
+        SignedTextCase("certificates with escaped solidus", TestJWS(headerBytes: escapedSolidus), nil),
     ]
 
-    static let forms: [MintCase] = {
-        let sound = MintJWS().text
+    static let forms: [SignedTextCase] = {
+        let sound = TestJWS().text
         let parts = sound.split(separator: ".").map(String.init)
         return [
-            MintCase("nothing", "", .malformed),
-            MintCase("a word", "x", .malformed),
-            MintCase("two points alone", "..", .malformed),
-            MintCase("one segment", parts[0], .malformed),
-            MintCase("two segments", "\(parts[0]).\(parts[1])", .malformed),
-            MintCase("four segments", sound + ".e30", .malformed),
-            MintCase("a point at the end", sound + ".", .malformed),
-            MintCase("a blank before", " " + sound, .malformed),
-            MintCase("a line feed behind", sound + "\n", .malformed),
-            MintCase("padding", padded(sound), .malformed, difference: .itIsLaxer),
-            MintCase("trailing bits", trailing(sound), .malformed),
-            MintCase("a plus in base64url", "\(parts[0]).\(parts[1])+.\(parts[2])", .malformed),
-            MintCase("an empty payload", "\(parts[0])..\(parts[2])", .malformed),
-            MintCase("signed JSON serialization", "{\"payload\":\"\(parts[1])\"}", .malformed),
-            MintCase("much too long", String(repeating: "A", count: 300_000), .malformed),
-            MintCase("too long by one", sound + String(repeating: "A", count: 65_537 - sound.utf8.count), .malformed),
+            SignedTextCase("nothing", "", .malformed),
+            SignedTextCase("a word", "x", .malformed),
+            SignedTextCase("two points alone", "..", .malformed),
+            SignedTextCase("one segment", parts[0], .malformed),
+            SignedTextCase("two segments", "\(parts[0]).\(parts[1])", .malformed),
+            SignedTextCase("four segments", sound + ".e30", .malformed),
+            SignedTextCase("a point at the end", sound + ".", .malformed),
+            SignedTextCase("a blank before", " " + sound, .malformed),
+            SignedTextCase("a line feed behind", sound + "\n", .malformed),
+            SignedTextCase("padding", padded(sound), .malformed, difference: .itIsLaxer),
+            SignedTextCase("trailing bits", trailing(sound), .malformed),
+            SignedTextCase("a plus in base64url", "\(parts[0]).\(parts[1])+.\(parts[2])", .malformed),
+            SignedTextCase("an empty payload", "\(parts[0])..\(parts[2])", .malformed),
+            SignedTextCase("signed JSON serialization", "{\"payload\":\"\(parts[1])\"}", .malformed),
+            SignedTextCase("much too long", String(repeating: "A", count: 300_000), .malformed),
+            SignedTextCase(
+                "too long by one", sound + String(repeating: "A", count: 65_537 - sound.utf8.count), .malformed),
         ]
     }()
 
-    private static let hs256 = MintJWS(header: ["alg": "\"HS256\""]).text.split(separator: ".").prefix(2)
-        .joined(separator: ".").withHMAC(MintChain.sound.leaf.der)
-    private static let reissued = MintChain.rootRecipe.issue(by: nil, key: chain.root.key)
+    private static let hs256 = TestJWS(header: ["alg": "\"HS256\""]).text.split(separator: ".").prefix(2)
+        .joined(separator: ".").withHMAC(TestChain.sound.leaf.der)
+    private static let reissued = TestChain.rootRecipe.issue(by: nil, key: chain.root.key)
     private static let stranger = P256.Signing.PrivateKey()
     private static var jwk: String {
         let point = Array(stranger.publicKey.rawRepresentation)

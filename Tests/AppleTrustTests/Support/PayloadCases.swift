@@ -2,94 +2,97 @@ import AppleTrust
 
 /// The faults of the signature and the payload.
 enum PayloadCases {
-    static let all: [MintCase] = signatures + texts + sizes + claims + fields + unusual + odd
+    static let all: [SignedTextCase] = signatures + texts + sizes + claims + fields + unusual + odd
 
-    static let signatures: [MintCase] = [
-        MintCase("a stranger's signature", MintJWS(signer: .new(.p256)), .badSignature),
-        MintCase("no signature", MintJWS(signature: { _ in [] }), .badSignature),
-        MintCase("a short signature", MintJWS(signature: { Array($0.dropLast()) }), .badSignature),
-        MintCase("a long signature", MintJWS(signature: { $0 + [0] }), .badSignature),
-        MintCase("a DER signature", MintJWS(signature: der), .badSignature),
-        MintCase("r zero", MintJWS(signature: { zero + Array($0[32...]) }), .badSignature),
-        MintCase("s zero", MintJWS(signature: { Array($0[..<32]) + zero }), .badSignature),
-        MintCase("r and s zero", MintJWS(signature: { _ in zero + zero }), .badSignature),
-        MintCase("r the order of the curve", MintJWS(signature: { order + Array($0[32...]) }), .badSignature),
-        MintCase("s above the order of the curve", MintJWS(signature: { Array($0[..<32]) + ones }), .badSignature),
-        MintCase("r and s exchanged", MintJWS(signature: { Array($0[32...] + $0[..<32]) }), .badSignature),
-        MintCase(
-            "the other s of the same signature", MintJWS(signature: { Array($0[..<32]) + negated(Array($0[32...])) }),
+    static let signatures: [SignedTextCase] = [
+        SignedTextCase("a stranger's signature", TestJWS(signer: .new(.p256)), .badSignature),
+        SignedTextCase("no signature", TestJWS(signature: { _ in [] }), .badSignature),
+        SignedTextCase("a short signature", TestJWS(signature: { Array($0.dropLast()) }), .badSignature),
+        SignedTextCase("a long signature", TestJWS(signature: { $0 + [0] }), .badSignature),
+        SignedTextCase("a DER signature", TestJWS(signature: der), .badSignature),
+        SignedTextCase("r zero", TestJWS(signature: { zero + Array($0[32...]) }), .badSignature),
+        SignedTextCase("s zero", TestJWS(signature: { Array($0[..<32]) + zero }), .badSignature),
+        SignedTextCase("r and s zero", TestJWS(signature: { _ in zero + zero }), .badSignature),
+        SignedTextCase("r the order of the curve", TestJWS(signature: { order + Array($0[32...]) }), .badSignature),
+        SignedTextCase(
+            "s above the order of the curve", TestJWS(signature: { Array($0[..<32]) + ones }), .badSignature),
+        SignedTextCase("r and s exchanged", TestJWS(signature: { Array($0[32...] + $0[..<32]) }), .badSignature),
+        SignedTextCase(
+            "the other s of the same signature", TestJWS(signature: { Array($0[..<32]) + negated(Array($0[32...])) }),
             nil),
-        MintCase("the signature of another payload", moved, .badSignature),
+        SignedTextCase("the signature of another payload", moved, .badSignature),
     ]
 
-    static let texts: [MintCase] = [
+    static let texts: [SignedTextCase] = [
         bytes("a list", "[]"), bytes("a text", "\"x\""), bytes("nothing", ""), bytes("an open object", "{\"a\":1"),
         bytes("text behind the object", "{\"signedDate\":1} x"), bytes("a comma at the end", "{\"signedDate\":1,}"),
         bytes("a comment", "{\"signedDate\":1/**/}"), bytes("deep", String(repeating: "{\"a\":", count: 40_000)),
-        MintCase("not UTF-8", MintJWS(payloadBytes: [0x7B, 0x22, 0xC3, 0x28, 0x22, 0x3A, 0x31, 0x7D]), .malformed),
-        MintCase(
-            "a byte order mark", MintJWS(payloadBytes: [0xEF, 0xBB, 0xBF] + MintJWS.transaction.bytes), .malformed,
+        SignedTextCase(
+            "not UTF-8", TestJWS(payloadBytes: [0x7B, 0x22, 0xC3, 0x28, 0x22, 0x3A, 0x31, 0x7D]), .malformed),
+        SignedTextCase(
+            "a byte order mark", TestJWS(payloadBytes: [0xEF, 0xBB, 0xBF] + TestJWS.transaction.bytes), .malformed,
             difference: .itIsLaxer),
-        MintCase(
+        SignedTextCase(
             "a name twice",
-            MintJWS(payloadBytes: MintJWS.transaction.bytes.dropLast() + Array(",\"price\":1990}".utf8)),
+            TestJWS(payloadBytes: TestJWS.transaction.bytes.dropLast() + Array(",\"price\":1990}".utf8)),
             .malformed, difference: .itIsLaxer),
-        MintCase(
+        SignedTextCase(
             "a name twice in an object", payload("commitmentInfo", "{\"a\":1,\"a\":1}"), .malformed,
             difference: .itIsLaxer),
-        MintCase("white space and escapes", MintJWS(payloadBytes: spaced), nil),
+        SignedTextCase("white space and escapes", TestJWS(payloadBytes: spaced), nil),
     ]
 
-    static let sizes: [MintCase] = [
-        MintCase("as long as may be", padded(to: 65_536), nil),
-        MintCase("sound, and too long", padded(to: 65_540), .malformed, difference: .itIsLaxer),
+    static let sizes: [SignedTextCase] = [
+        SignedTextCase("as long as may be", padded(to: 65_536), nil),
+        SignedTextCase("sound, and too long", padded(to: 65_540), .malformed, difference: .itIsLaxer),
     ]
 
     /// The payloads that Apple may send and rarely does.
-    static let unusual: [MintCase] =
+    static let unusual: [SignedTextCase] =
         [
             ("type", "\"Rental\""), ("inAppOwnershipType", "\"LEASED\""), ("transactionReason", "\"GIFT\""),
             ("offerType", "99"), ("revocationReason", "7"), ("price", nil), ("currency", nil), ("quantity", nil),
             ("storefront", nil), ("appAccountToken", nil), ("price", "9007199254740993"),
             ("price", "9223372036854775807"), ("transactionId", "\"9007199254740993\""),
             ("transactionId", "\"18446744073709551616\""), ("purchaseDate", "1759302000123"),
-        ].map { MintCase("\($0.0) is \($0.1 ?? "missing"), which may be", payload($0.0, $0.1), nil) }
+        ].map { SignedTextCase("\($0.0) is \($0.1 ?? "missing"), which may be", payload($0.0, $0.1), nil) }
 
-    static let claims: [MintCase] = [
-        MintCase("another app", payload("bundleId", "\"com.other\""), .wrongApp),
-        MintCase("an app in other letters", payload("bundleId", "\"com.example.App\""), .wrongApp),
-        MintCase("Sandbox", payload("environment", "\"Sandbox\""), nil),
-        MintCase("Xcode under Apple's chain", payload("environment", "\"Xcode\""), .wrongEnvironment),
-        MintCase("LocalTesting under Apple's chain", payload("environment", "\"LocalTesting\""), .wrongEnvironment),
-        MintCase("an unknown environment", payload("environment", "\"Moon\""), .wrongEnvironment),
-        MintCase("an environment in lower case", payload("environment", "\"production\""), .wrongEnvironment),
-        MintCase(
+    static let claims: [SignedTextCase] = [
+        SignedTextCase("another app", payload("bundleId", "\"com.other\""), .wrongApp),
+        SignedTextCase("an app in other letters", payload("bundleId", "\"com.example.App\""), .wrongApp),
+        SignedTextCase("Sandbox", payload("environment", "\"Sandbox\""), nil),
+        SignedTextCase("Xcode under Apple's chain", payload("environment", "\"Xcode\""), .wrongEnvironment),
+        SignedTextCase(
+            "LocalTesting under Apple's chain", payload("environment", "\"LocalTesting\""), .wrongEnvironment),
+        SignedTextCase("an unknown environment", payload("environment", "\"Moon\""), .wrongEnvironment),
+        SignedTextCase("an environment in lower case", payload("environment", "\"production\""), .wrongEnvironment),
+        SignedTextCase(
             "another app in another environment",
-            MintJWS(payload: MintJWS.transaction.with(["bundleId": "\"com.other\"", "environment": "\"Xcode\""])),
+            TestJWS(payload: TestJWS.transaction.with(["bundleId": "\"com.other\"", "environment": "\"Xcode\""])),
             .wrongApp),
     ]
 
-    static let fields: [MintCase] =
-        ["bundleId", "environment"].map { MintCase("\($0) is missing", payload($0, nil), .malformed) }
+    static let fields: [SignedTextCase] =
+        ["bundleId", "environment"].map { SignedTextCase("\($0) is missing", payload($0, nil), .malformed) }
         + ["transactionId", "originalTransactionId", "productId", "purchaseDate", "signedDate"].map {
-            MintCase("\($0) is missing", payload($0, nil), .malformed, difference: .itIsLaxer)
+            SignedTextCase("\($0) is missing", payload($0, nil), .malformed, difference: .itIsLaxer)
         }
         + [
             ("transactionId", "1"), ("transactionId", "\"\""), ("productId", "true"), ("purchaseDate", "\"2026\""),
             ("purchaseDate", "253402300800000"), ("purchaseDate", "-1"), ("transactionId", id(65)),
             ("originalTransactionId", id(65)), ("productId", id(256)), ("productId", "\"a\\u0000b\""),
             ("productId", "\"\\ud800\""), ("productId", "\"a\\u001bb\""),
-        ].map { MintCase("\($0.0) is \($0.1)", payload($0.0, $0.1), .malformed, difference: .itIsLaxer) }
+        ].map { SignedTextCase("\($0.0) is \($0.1)", payload($0.0, $0.1), .malformed, difference: .itIsLaxer) }
         + [
             ("bundleId", "[\"com.example.app\"]"), ("purchaseDate", "1e400"), ("signedDate", "0"), ("signedDate", "-1"),
             ("signedDate", "true"), ("signedDate", "253402300800000"), ("signedDate", "99999999999999999999"),
             ("productId", "\"\\x\""), ("price", "01"), ("price", "+1"), ("price", ".5"), ("price", "1."),
             ("price", "NaN"),
-        ].map { MintCase("\($0.0) is \($0.1)", payload($0.0, $0.1), .malformed) }
+        ].map { SignedTextCase("\($0.0) is \($0.1)", payload($0.0, $0.1), .malformed) }
 
     /// Optional fields of another form than documented: they count as absent.
-    static let odd: [MintCase] = oddFields.map {
-        MintCase("\($0.name) is \($0.value), which is odd", payload($0.name, $0.value), nil)
+    static let odd: [SignedTextCase] = oddFields.map {
+        SignedTextCase("\($0.name) is \($0.value), which is odd", payload($0.name, $0.value), nil)
     }
 
     static let oddFields: [(name: String, value: String)] = [
@@ -106,30 +109,30 @@ enum PayloadCases {
 
     private static func id(_ bytes: Int) -> String { "\"" + String(repeating: "7", count: bytes) + "\"" }
 
-    private static func payload(_ name: String, _ value: String?) -> MintJWS {
-        MintJWS(payload: MintJWS.transaction.with([name: value]))
+    private static func payload(_ name: String, _ value: String?) -> TestJWS {
+        TestJWS(payload: TestJWS.transaction.with([name: value]))
     }
 
     /// A sound transaction of as many bytes, or up to three fewer: base64url grows by four.
-    private static func padded(to length: Int) -> MintJWS {
-        func of(_ count: Int) -> MintJWS {
+    private static func padded(to length: Int) -> TestJWS {
+        func of(_ count: Int) -> TestJWS {
             payload("note", "\"\(String(repeating: "x", count: count))\"")
         }
         return of((length - of(0).text.utf8.count) / 4 * 3)
     }
 
-    private static func bytes(_ name: String, _ text: String) -> MintCase {
-        MintCase("the payload is \(name)", MintJWS(payloadBytes: Array(text.utf8)), .malformed)
+    private static func bytes(_ name: String, _ text: String) -> SignedTextCase {
+        SignedTextCase("the payload is \(name)", TestJWS(payloadBytes: Array(text.utf8)), .malformed)
     }
 
     private static var spaced: [UInt8] {
-        let members = MintJWS.transaction.map { "\n \"\($0.key)\"\t:\r\n \($0.value) " }.joined(separator: ",")
+        let members = TestJWS.transaction.map { "\n \"\($0.key)\"\t:\r\n \($0.value) " }.joined(separator: ",")
         return Array(" {\(members), \"\\u0061dvanced\": {\"x\": [1, -2.5e3, {}, [], \"\\ud83d\\ude00\\n\"]}} ".utf8)
     }
 
     private static var moved: String {
-        let good = MintJWS().text.split(separator: ".")
-        let other = MintJWS(payload: MintJWS.transaction.with(["productId": "\"com.example.other\""])).text
+        let good = TestJWS().text.split(separator: ".")
+        let other = TestJWS(payload: TestJWS.transaction.with(["productId": "\"com.example.other\""])).text
         return "\(good[0]).\(other.split(separator: ".")[1]).\(good[2])"
     }
 

@@ -26,7 +26,7 @@ struct ReceiptCase: Sendable, CustomTestStringConvertible {
 
     init(
         _ name: String, _ bytes: [UInt8], _ reason: AppleRefusal.Reason?, _ openSSL: OpenSSL = .agrees,
-        at time: Int64 = MintTime.now
+        at time: Int64 = TestTime.now
     ) {
         self.name = name
         self.bytes = bytes
@@ -37,15 +37,15 @@ struct ReceiptCase: Sendable, CustomTestStringConvertible {
 
     init(
         _ name: String, _ reason: AppleRefusal.Reason? = nil, _ openSSL: OpenSSL = .agrees,
-        at time: Int64 = MintTime.now, edit: (inout MintReceipt) -> Void
+        at time: Int64 = TestTime.now, edit: (inout TestReceipt) -> Void
     ) {
-        var receipt = MintReceipt()
-        receipt.fields[12] = MintReceipt.date(time)
+        var receipt = TestReceipt()
+        receipt.fields[12] = TestReceipt.date(time)
         edit(&receipt)
         self.init(name, receipt.bytes, reason, openSSL, at: time)
     }
 
-    static let verifier = MintVerifier.new(roots: MintReceiptChain.trusted)
+    static let verifier = TestVerifier.new(roots: TestReceiptChain.trusted)
 
     /// The reason of a refusal; nil where the receipt was accepted.
     static func reason(_ text: String, _ verifier: AppleVerifier = verifier) -> AppleRefusal.Reason? {

@@ -12,7 +12,7 @@ struct AccountOverrideTests {
     @Test(arguments: TestEngine.allCases)
     func `it is told once, and the file counts`(_ engine: TestEngine) async throws {
         let capture = LogCapture()
-        var setup = DeskSetup()
+        var setup = GatewayFixtureSetup()
         setup.logger = capture.logger()
         try await withDesk(on: engine, setup) { desk in
             func unreadable() async throws -> [String] {

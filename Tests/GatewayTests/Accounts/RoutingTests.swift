@@ -9,18 +9,18 @@ import Testing
 @Suite("Several accounts as one")
 struct RoutingTests {
     private static func methods(
-        _ desk: Desk, _ request: CheckoutRequest = ask(), user: String = "alice"
+        _ desk: GatewayFixture, _ request: CheckoutRequest = ask(), user: String = "alice"
     ) async throws -> [String] {
-        try await desk.gateway.cashier.paymentMethods(request, user: Desk.user(user)).map(\.account)
+        try await desk.gateway.cashier.paymentMethods(request, user: GatewayFixture.user(user)).map(\.account)
     }
 
     private static func ask(
         sku: String = "vip_month", platform: Platform = .web, accept: Set<ContractType> = ContractType.base
     ) -> CheckoutRequest {
-        CheckoutRequest(sku: sku, platform: platform, currency: Desk.money(0).currency, accept: accept)
+        CheckoutRequest(sku: sku, platform: platform, currency: GatewayFixture.money(0).currency, accept: accept)
     }
 
-    private static func health(_ desk: Desk, _ account: String) async throws -> CircuitBreaker.Health? {
+    private static func health(_ desk: GatewayFixture, _ account: String) async throws -> CircuitBreaker.Health? {
         try await desk.gateway.accounts.list().first { $0.account.id.rawValue == account }?.health
     }
 
@@ -101,7 +101,7 @@ struct RoutingTests {
 
     @Test(arguments: TestEngine.allCases)
     func `one that hangs takes its own calls and no others`(_ engine: TestEngine) async throws {
-        var setup = DeskSetup()
+        var setup = GatewayFixtureSetup()
         setup.callsPerAccount = 2
         try await withDesk(on: engine, setup) { desk in
             let gate = Gate()
@@ -118,7 +118,8 @@ struct RoutingTests {
             await #expect(throws: GatewayError.providerUnavailable) { try await desk.checkout(provider: "box-url") }
             #expect(desk.line.count(.open, at: "box-url") == 2)
             // Room ran out between the choice and the call: the request goes on, and nobody need be asked.
-            let id = try await desk.gateway.orders.list(user: Desk.user("alice"), cursor: nil, limit: 1).items[0].order
+            let id = try await desk.gateway.orders.list(user: GatewayFixture.user("alice"), cursor: nil, limit: 1)
+                .items[0].order
                 .id
             let order = try #require(try await desk.store.read { db in try db.orders.find(id) })
             let payment = try #require(try await desk.payments(id).last).payment
@@ -159,14 +160,15 @@ struct RoutingTests {
                 guard !said.isEmpty else {
                     desk.clock.tick()
                     await expectNoProvider {
-                        try await desk.gateway.cashier.open(request, user: Desk.user(user), context: .test)
+                        try await desk.gateway.cashier.open(request, user: GatewayFixture.user(user), context: .test)
                     }
                     continue
                 }
                 let away = Int.random(in: 0..<min(3, said.count), using: &dice)
                 for name in names { desk.away(name, said.prefix(away).contains(name)) }
                 desk.clock.tick()
-                let contract = try await desk.gateway.cashier.open(request, user: Desk.user(user), context: .test)
+                let contract = try await desk.gateway.cashier.open(
+                    request, user: GatewayFixture.user(user), context: .test)
                 #expect(contract.provider?.rawValue == said[away], "\(said), \(away) away, round \(round)")
                 for name in names { desk.away(name, false) }
                 try await desk.pass(seconds: Int64.random(in: 0...10, using: &dice))
@@ -175,7 +177,7 @@ struct RoutingTests {
     }
 }
 
-extension Desk {
+extension GatewayFixture {
     /// So many failed openings that the account counts as one that does not answer.
     func fail(_ account: String) {
         guard let id = AccountID(account) else { return }

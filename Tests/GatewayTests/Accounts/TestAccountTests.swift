@@ -11,7 +11,7 @@ import Testing
 @Suite("Test accounts")
 struct TestAccountTests {
     /// What the days' sums say of a currency: orders opened, orders paid, charged and refunded minor units.
-    private func sums(_ desk: Desk, _ currency: String = "CNY") async throws -> [Int64] {
+    private func sums(_ desk: GatewayFixture, _ currency: String = "CNY") async throws -> [Int64] {
         let now = desk.clock.now
         let days = try await desk.gateway.reports.sumOrders(from: now.adding(days: -2), to: now.adding(days: 2))
             .filter { $0.currency?.code == currency }
@@ -20,7 +20,7 @@ struct TestAccountTests {
         }
     }
 
-    private func environment(_ desk: Desk, _ order: ID<Order>) async throws -> Environment {
+    private func environment(_ desk: GatewayFixture, _ order: ID<Order>) async throws -> Environment {
         try await desk.order(order).order.environment
     }
 
@@ -43,11 +43,11 @@ struct TestAccountTests {
             // The limit of Apple's Sandbox does not apply.
             #expect(shown.expires_at == desk.clock.now.adding(days: 30))
             #expect(shown.balances == [:] && shown.sandbox_balances == ["coins": 100, "stars": 1])
-            let usage = try await desk.gateway.meters.usage(of: "messages", user: Desk.user("alice"))
+            let usage = try await desk.gateway.meters.usage(of: "messages", user: GatewayFixture.user("alice"))
             #expect(usage.limit == nil)
             #expect(try await sums(desk) == [0, 0, 0, 0])
             let history = try await desk.gateway.reports.explain(
-                user: Desk.user("alice"), sku: nil, reader: .user, languages: ["en"])
+                user: GatewayFixture.user("alice"), sku: nil, reader: .user, languages: ["en"])
             #expect(history.facts.contains { $0.type == "order.paid" && $0.text.contains("test purchase (Sandbox)") })
 
             try await desk.refund(coins.order)
@@ -138,7 +138,7 @@ struct TestAccountTests {
         try await withDesk(on: engine) { desk in
             let first = try await desk.checkout("coins")
             _ = try await desk.retry(first.order, provider: "scripted")
-            try await desk.notify("payment.succeeded", first, amount: Desk.money(500))
+            try await desk.notify("payment.succeeded", first, amount: GatewayFixture.money(500))
             #expect(try await environment(desk, first.order) == .production)
             _ = try await desk.gateway.mismatches.settle(
                 first.order.rawValue, 1, .accept, reason: "it is enough", context: .test)
@@ -152,8 +152,8 @@ struct TestAccountTests {
         try await withDesk(on: .sqlite) { desk in
             let tests = try await desk.gateway.accounts.list().filter(\.account.isTest).map(\.account.id.rawValue)
             #expect(tests == ["box-none", "box-qr", "box-stripe", "box-url"])
-            let wallet = try WalletDesk(desk, WalletDeskSetup())
-            #expect(wallet.gateway.registry[try .test(WalletDesk.account)]?.isTest == true)
+            let wallet = try ApplePayGatewayFixture(desk, ApplePayGatewayFixtureSetup())
+            #expect(wallet.gateway.registry[try .test(ApplePayGatewayFixture.account)]?.isTest == true)
             let changed = try await desk.gateway.accounts.change(
                 "box-qr", AccountChange(enabled: false), context: .test)
             #expect(changed.account.isTest)

@@ -148,7 +148,7 @@ struct AuditSealTests {
 
     @Test(arguments: TestEngine.allCases, tamperings)
     func `the check finds every tampering`(_ engine: TestEngine, _ tampering: Tampering) async throws {
-        var setup = DeskSetup()
+        var setup = GatewayFixtureSetup()
         setup.checksInvariants = false
         try await withDesk(on: engine, setup) { desk in
             try await desk.buy()

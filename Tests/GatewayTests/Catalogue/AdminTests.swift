@@ -86,9 +86,9 @@ struct AdminTests {
         try await withDesk(on: engine) { desk in
             let gateway = desk.gateway
             #expect(
-                try await gateway.catalogue.merge(try DeskCatalogue.skus(), context: .test)
+                try await gateway.catalogue.merge(try FixtureCatalogue.skus(), context: .test)
                     == CatalogueImport(added: 0, changed: 0))
-            var skus = try DeskCatalogue.skus()
+            var skus = try FixtureCatalogue.skus()
             skus[0].name = "Renamed"
             let more = try Self.named("more")
             #expect(

@@ -13,15 +13,15 @@ struct CheckoutTests {
     func `every account makes the contract of its type`(_ engine: TestEngine) async throws {
         try await withDesk(on: engine) { desk in
             let url = try await desk.checkout(provider: "box-url")
-            let page = "\(Desk.publicURL)/sandbox/\(try desk.payment(url))"
+            let page = "\(GatewayFixture.publicURL)/sandbox/\(try desk.payment(url))"
             #expect(url.instruction == .url(checkoutURL: page))
             #expect(url.status == .pending)
-            #expect(url.amount == Desk.money(3990))
+            #expect(url.amount == GatewayFixture.money(3990))
             #expect(url.expiresAt == desk.clock.now.adding(seconds: 1_800))
 
             let qr = try await desk.checkout(provider: "box-qr")
-            #expect(qr.instruction == .qr(text: "\(Desk.publicURL)/sandbox/\(try desk.payment(qr))"))
-            #expect(qr.qrImageURL == "\(Desk.publicURL)/v1/public/payments/\(try desk.payment(qr))/qr.svg")
+            #expect(qr.instruction == .qr(text: "\(GatewayFixture.publicURL)/sandbox/\(try desk.payment(qr))"))
+            #expect(qr.qrImageURL == "\(GatewayFixture.publicURL)/v1/public/payments/\(try desk.payment(qr))/qr.svg")
             #expect(
                 try await desk.gateway.contracts.qrText(try desk.payment(qr).rawValue).hasSuffix(
                     "\(try desk.payment(qr))"))
@@ -39,11 +39,11 @@ struct CheckoutTests {
             #expect(instant.status == .succeeded)
             #expect(try await desk.order(instant.order).status == .paid)
             await #expect(throws: GatewayError.contractGone) {
-                try await desk.gateway.contracts.find(instant.order.rawValue, user: Desk.user("alice"))
+                try await desk.gateway.contracts.find(instant.order.rawValue, user: GatewayFixture.user("alice"))
             }
             for contract in [url, qr, stripe] {
                 #expect(
-                    try await desk.gateway.contracts.find(contract.order.rawValue, user: Desk.user("alice"))
+                    try await desk.gateway.contracts.find(contract.order.rawValue, user: GatewayFixture.user("alice"))
                         == contract)
             }
         }
@@ -68,7 +68,7 @@ struct CheckoutTests {
             #expect(token(pass) == aliceToken)
             guard case .appleIAP(let offered, _, _) = pass.instruction else { return }
             #expect(offered == ["merchant.example.day7", "merchant.example.day30"])
-            #expect(pass.amount == Desk.money(800))
+            #expect(pass.amount == GatewayFixture.money(800))
             let week = try await desk.checkout("basic_days", days: 30, platform: .ios)
             guard case .appleIAP(let one, _, _) = week.instruction else { return }
             #expect(one == ["merchant.example.day30"])
@@ -92,7 +92,7 @@ struct CheckoutTests {
             #expect(desk.line.count(.open) == 0)
             let order = try await desk.order(contract.order)
             #expect(order.status == .paid)
-            #expect(order.order.charged == Desk.money(0))
+            #expect(order.order.charged == GatewayFixture.money(0))
             #expect(try await desk.snapshot().tier == "Basic")
             #expect(try await desk.events(contract.order.rawValue) == ["order.opened", "order.paid"])
             await #expect(throws: GatewayError.refundExceedsCaptured) { try await desk.refund(contract.order) }
@@ -110,9 +110,9 @@ struct CheckoutTests {
                     "duration_days": .integer(1), "tier": .string("Gold"),
                 ]), context: .test)
             let next = try await desk.checkout(user: "bob")
-            #expect(next.amount == Desk.money(9900))
+            #expect(next.amount == GatewayFixture.money(9900))
             try await desk.notify("payment.succeeded", contract)
-            #expect(try await desk.order(contract.order).order.charged == Desk.money(3990))
+            #expect(try await desk.order(contract.order).order.charged == GatewayFixture.money(3990))
             let snapshot = try await desk.snapshot()
             #expect(snapshot.tier == "VIP")
             #expect(snapshot.expires_at == desk.clock.now.adding(days: 30))
@@ -128,7 +128,7 @@ struct CheckoutTests {
                 "vip_month",
                 .object(["prices": .array([.object(["currency": .string("CNY"), "value": .integer(9900)])])]),
                 context: .test)
-            #expect(try await desk.retryPrice(after: contract) == Desk.money(3990))
+            #expect(try await desk.retryPrice(after: contract) == GatewayFixture.money(3990))
         }
     }
 
@@ -160,8 +160,9 @@ struct CheckoutTests {
     func `payment methods are in the order in which a checkout takes them`(_ engine: TestEngine) async throws {
         try await withDesk(on: engine) { desk in
             let request = CheckoutRequest(
-                sku: "vip_month", platform: .web, currency: Desk.money(0).currency, accept: [.url, .qr, .stripe])
-            let methods = try await desk.gateway.cashier.paymentMethods(request, user: Desk.user("alice"))
+                sku: "vip_month", platform: .web, currency: GatewayFixture.money(0).currency,
+                accept: [.url, .qr, .stripe])
+            let methods = try await desk.gateway.cashier.paymentMethods(request, user: GatewayFixture.user("alice"))
             #expect(methods.map(\.account) == ["box-url", "box-qr", "box-stripe", "scripted"])
             #expect(methods.map(\.type) == [.url, .qr, .stripe, .url])
         }
@@ -170,9 +171,12 @@ struct CheckoutTests {
     struct Refusal: Sendable, CustomTestStringConvertible {
         let testDescription: String
         let error: GatewayError
-        let act: @Sendable (Desk) async throws -> PaymentContract
+        let act: @Sendable (GatewayFixture) async throws -> PaymentContract
 
-        init(_ name: String, _ error: GatewayError, _ act: @escaping @Sendable (Desk) async throws -> PaymentContract) {
+        init(
+            _ name: String, _ error: GatewayError,
+            _ act: @escaping @Sendable (GatewayFixture) async throws -> PaymentContract
+        ) {
             testDescription = name
             self.error = error
             self.act = act
@@ -229,7 +233,7 @@ struct CheckoutTests {
     }
 }
 
-extension Desk {
+extension GatewayFixture {
     /// The price of another attempt; nil when the order takes none.
     fileprivate func retryPrice(after contract: PaymentContract) async throws -> Money? {
         do {

@@ -8,9 +8,10 @@ import Testing
 
 @Suite("Failing over to another account")
 struct FailoverTests {
-    @Test(arguments: TestEngine.allCases, [Trouble.unavailable, .lostReply])
-    func `an account that does not answer gives way to the next`(_ engine: TestEngine, _ trouble: Trouble) async throws
-    {
+    @Test(arguments: TestEngine.allCases, [FaultInjection.unavailable, .lostReply])
+    func `an account that does not answer gives way to the next`(
+        _ engine: TestEngine, _ trouble: FaultInjection
+    ) async throws {
         try await withDesk(on: engine) { desk in
             desk.line.set(.open, trouble, at: "box-url")
             let contract = try await desk.checkout(provider: nil)
@@ -26,11 +27,13 @@ struct FailoverTests {
         }
     }
 
-    @Test(arguments: TestEngine.allCases, [Trouble.unavailable, .lostReply])
-    func `one that cannot even be asked is marked unfenced`(_ engine: TestEngine, _ trouble: Trouble) async throws {
+    @Test(arguments: TestEngine.allCases, [FaultInjection.unavailable, .lostReply])
+    func `one that cannot even be asked is marked unfenced`(
+        _ engine: TestEngine, _ trouble: FaultInjection
+    ) async throws {
         try await withDesk(on: engine) { desk in
             desk.line.set(.open, trouble, at: "box-url")
-            for operation in [SandboxLine.Operation.cancel, .query] {
+            for operation in [SandboxFaults.Operation.cancel, .query] {
                 desk.line.set(operation, .unavailable, at: "box-url")
             }
             let contract = try await desk.checkout(provider: nil)
@@ -65,7 +68,7 @@ struct FailoverTests {
         try await withDesk(on: engine) { desk in
             try await desk.prefer("scripted")
             desk.scripted.openings(.outcomeUnknown)
-            desk.scripted.say(otherwise: .succeeded(Desk.money(3990)))
+            desk.scripted.say(otherwise: .succeeded(GatewayFixture.money(3990)))
             await #expect(throws: GatewayError.providerUnavailable) { try await desk.checkout(provider: nil) }
             let order = try await desk.onlyOrder()
             #expect(try await desk.order(order).status == .paid)
@@ -264,7 +267,7 @@ struct FailoverTests {
     }
 }
 
-extension Desk {
+extension GatewayFixture {
     /// Makes an account the first choice.
     func prefer(_ account: String) async throws {
         let change = AccountChange(routing: .object(["priority": .integer(1_000)]))

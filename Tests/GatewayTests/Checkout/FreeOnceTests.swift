@@ -84,7 +84,7 @@ struct FreeOnceTests {
             #expect(try await !isRefused("bob"))
             let first = try #require(opened.first)
             _ = try await desk.gateway.orderClosing.cancel(
-                first.order.rawValue, user: Desk.user("alice"), context: .test)
+                first.order.rawValue, user: GatewayFixture.user("alice"), context: .test)
             #expect(try await !isRefused())
             #expect(try await isRefused())
             // What is free waits for no payment, and one that has expired waits for none any more.

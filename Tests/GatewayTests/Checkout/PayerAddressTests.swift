@@ -13,18 +13,18 @@ struct PayerAddressTests {
 
     private static func ask(_ address: String?) -> CheckoutRequest {
         CheckoutRequest(
-            sku: "vip_month", platform: .web, currency: Desk.money(0).currency, provider: "scripted",
+            sku: "vip_month", platform: .web, currency: GatewayFixture.money(0).currency, provider: "scripted",
             payerAddress: address.flatMap { IPAddress($0) })
     }
 
     private static func checkout(
-        _ desk: Desk, from address: String? = home, context: CallContext = .test
+        _ desk: GatewayFixture, from address: String? = home, context: CallContext = .test
     ) async throws -> PaymentContract {
         desk.clock.tick()
-        return try await desk.gateway.cashier.open(ask(address), user: Desk.user("alice"), context: context)
+        return try await desk.gateway.cashier.open(ask(address), user: GatewayFixture.user("alice"), context: context)
     }
 
-    private static func kept(_ desk: Desk) async throws -> Int64 {
+    private static func kept(_ desk: GatewayFixture) async throws -> Int64 {
         try await desk.count("payments WHERE payer_address IS NOT NULL")
     }
 
@@ -65,7 +65,7 @@ struct PayerAddressTests {
                 platform: .web, currency: nil, provider: "scripted", accept: ContractType.base, returnURL: nil,
                 payerAddress: IPAddress("203.0.113.77"))
             _ = try await desk.gateway.cashier.retry(
-                contract.order.rawValue, request, user: Desk.user("alice"), context: .test)
+                contract.order.rawValue, request, user: GatewayFixture.user("alice"), context: .test)
             #expect(desk.scripted.attempts.map(\.payerAddress) == [Self.home, "203.0.113.77"])
         }
     }
@@ -99,7 +99,7 @@ struct PayerAddressTests {
             desk.scripted.openings(.unavailable)
             await #expect(throws: GatewayError.providerUnavailable) { try await Self.checkout(desk) }
             #expect(try await Self.kept(desk) == 1)
-            _ = try await desk.gateway.users.erase(Desk.user("alice"), context: .test)
+            _ = try await desk.gateway.users.erase(GatewayFixture.user("alice"), context: .test)
             #expect(try await Self.kept(desk) == 0)
         }
     }

@@ -14,7 +14,7 @@ struct ResumeTests {
         case providerUnavailable, providerReplyLost, recordedButNotAnswered
 
         var testDescription: String { rawValue }
-        var trouble: Trouble? {
+        var trouble: FaultInjection? {
             switch self {
             case .providerUnavailable: .unavailable
             case .providerReplyLost: .lostReply
@@ -59,7 +59,8 @@ struct ResumeTests {
             let order = try await desk.onlyOrder()
             let opened = desk.scripted.opened.count
             if isClosed {
-                _ = try await desk.gateway.orderClosing.cancel(order.rawValue, user: Desk.user("alice"), context: .test)
+                _ = try await desk.gateway.orderClosing.cancel(
+                    order.rawValue, user: GatewayFixture.user("alice"), context: .test)
             } else {
                 try await desk.pass(seconds: 86_400)
             }
@@ -79,7 +80,8 @@ struct ResumeTests {
             let order = try await desk.onlyOrder()
             #expect(try await desk.payments(order).map(\.payment.state) == [.unknown])
             #expect(try await desk.order(order).status == .open)
-            _ = try await desk.gateway.reconciliation.refresh(order.rawValue, user: Desk.user("alice"), context: .test)
+            _ = try await desk.gateway.reconciliation.refresh(
+                order.rawValue, user: GatewayFixture.user("alice"), context: .test)
             #expect(try await desk.payments(order).map(\.payment.state) == [.pending])
         }
     }
@@ -96,7 +98,8 @@ struct ResumeTests {
             }
             desk.line.set(.open, nil)
             let order = try await desk.onlyOrder()
-            _ = try await desk.gateway.reconciliation.refresh(order.rawValue, user: Desk.user("alice"), context: .test)
+            _ = try await desk.gateway.reconciliation.refresh(
+                order.rawValue, user: GatewayFixture.user("alice"), context: .test)
             #expect(try await desk.order(order).status == .paid)
             try await desk.crash()
             let contract = try await desk.checkout(
@@ -106,7 +109,7 @@ struct ResumeTests {
             #expect(contract.instruction == PaymentInstruction.none)
             #expect(desk.line.count(.open) == 1)
             await #expect(throws: GatewayError.contractGone) {
-                try await desk.gateway.contracts.find(order.rawValue, user: Desk.user("alice"))
+                try await desk.gateway.contracts.find(order.rawValue, user: GatewayFixture.user("alice"))
             }
         }
     }
@@ -118,7 +121,8 @@ struct ResumeTests {
             await #expect(throws: GatewayError.providerUnavailable) { try await desk.checkout() }
             desk.line.set(.open, nil)
             let order = try await desk.onlyOrder()
-            _ = try await desk.gateway.reconciliation.refresh(order.rawValue, user: Desk.user("alice"), context: .test)
+            _ = try await desk.gateway.reconciliation.refresh(
+                order.rawValue, user: GatewayFixture.user("alice"), context: .test)
             #expect(try await desk.payments(order).map(\.payment.state) == [.cancelled])
             let next = try await desk.retry(order)
             try await desk.notify("payment.succeeded", next)
@@ -177,10 +181,10 @@ struct ResumeTests {
 
             let request = GrantRequest(sku: "vip_year", durationDays: nil, expiresAt: nil, reason: "a gift")
             let first = try await desk.gateway.grants.create(
-                request, to: Desk.user("bob"), by: .admin, context: try await desk.run("grant"))
+                request, to: GatewayFixture.user("bob"), by: .admin, context: try await desk.run("grant"))
             try await desk.crash()
             let second = try await desk.gateway.grants.create(
-                request, to: Desk.user("bob"), by: .admin, context: try await desk.run("grant"))
+                request, to: GatewayFixture.user("bob"), by: .admin, context: try await desk.run("grant"))
             #expect(first == second)
             #expect(try await desk.snapshot("bob").entitlements.count == 1)
         }
@@ -195,12 +199,12 @@ struct ResumeTests {
             _ = try await desk.run("key", user: "bob")
             await #expect(throws: GatewayError.idempotencyKeyReused) {
                 try await gateway.idempotency.begin(
-                    key: "key", caller: .user(Desk.user("alice")), request: [.init("another".utf8)])
+                    key: "key", caller: .user(GatewayFixture.user("alice")), request: [.init("another".utf8)])
             }
             let finished = try #require(run.idempotency)
             try await gateway.idempotency.finish(finished, status: 200, answer: .init("the answer".utf8))
             let again = try await gateway.idempotency.begin(
-                key: "key", caller: .user(Desk.user("alice")), request: [.init("the same".utf8)])
+                key: "key", caller: .user(GatewayFixture.user("alice")), request: [.init("the same".utf8)])
             guard case .replay(let status, let answer) = again else {
                 Issue.record("a finished run is not replayed")
                 return
@@ -211,7 +215,7 @@ struct ResumeTests {
     }
 }
 
-extension Desk {
+extension GatewayFixture {
     /// The order of a desk that has one.
     func onlyOrder() async throws -> ID<Order> {
         let orders = try await gateway.orders.list(OrderQuery(), cursor: nil, limit: 10).items

@@ -15,7 +15,8 @@ import Testing
                 func fewest(_ calls: [(AppleSale, String)]) async throws -> [Int] {
                     try await Self.fewest(proxy, calls) { sale, user in
                         _ = try await node.purchases.attach(
-                            .signedTransaction(sale.jws), fallback: nil, user: Desk.user(user), context: .test)
+                            .signedTransaction(sale.jws), fallback: nil, user: GatewayFixture.user(user), context: .test
+                        )
                     } then: {
                         _ = try await node.events.dispatch()
                     }
@@ -46,7 +47,9 @@ import Testing
         }
     }
 
-    private static func withProxy(_ desk: Desk, _ body: (Store, PostgresProxy) async throws -> Void) async throws {
+    private static func withProxy(
+        _ desk: GatewayFixture, _ body: (Store, PostgresProxy) async throws -> Void
+    ) async throws {
         let proxy = try PostgresProxy(to: PostgresCluster.running().port)
         defer { proxy.stop() }
         let store = try desk.database.openAnother(through: proxy)

@@ -12,9 +12,9 @@ import Testing
 @Suite("Answers by version")
 struct AnswersByVersionTests {
     private static func answers(
-        _ desk: Desk, _ user: String = "alice"
+        _ desk: GatewayFixture, _ user: String = "alice"
     ) async throws -> (EntitlementSnapshot, PurchaseStatus) {
-        let name = Desk.user(user)
+        let name = GatewayFixture.user(user)
         return (
             try await desk.gateway.entitlements.find(user: name).value,
             try await desk.gateway.entitlements.purchaseStatus(user: name).value
@@ -25,7 +25,7 @@ struct AnswersByVersionTests {
     func `an answer stands while the version does, and check finds a change without one`(
         _ engine: TestEngine
     ) async throws {
-        var setup = DeskSetup()
+        var setup = GatewayFixtureSetup()
         setup.checksInvariants = false
         try await withDesk(on: engine, setup) { desk in
             try await desk.buy()
@@ -39,7 +39,7 @@ struct AnswersByVersionTests {
             let violations = try await InvariantCheck(store: desk.store).run()
             #expect(violations.contains { $0.invariant == 13 || $0.invariant == 16 }, "\(violations)")
             try await desk.store.write { tx in
-                let alice = try #require(try tx.users.findID(Desk.user("alice")))
+                let alice = try #require(try tx.users.findID(GatewayFixture.user("alice")))
                 _ = try tx.users.incrementVersion(
                     of: alice, from: tx.users.version(of: alice).version, nextChangeAt: nil)
             }
@@ -72,7 +72,7 @@ struct AnswersByVersionTests {
             try await desk.buyForReal("coins")
             #expect(try await Self.answers(desk).0.balances == ["coins": 100, "stars": 1])
             _ = try await desk.gateway.wallets.debit(
-                30, of: "coins", from: Desk.user("alice"), reason: "", context: .test)
+                30, of: "coins", from: GatewayFixture.user("alice"), reason: "", context: .test)
             #expect(try await Self.answers(desk).0.balances == ["coins": 70, "stars": 1])
             let contract = try await desk.buy()
             #expect(try await Self.answers(desk).1.active)
@@ -88,7 +88,7 @@ struct AnswersByVersionTests {
         try await withDesk(on: engine) { desk in
             let other = desk.node()
             func owned() async throws -> Bool {
-                try await other.entitlements.find(user: Desk.user("alice")).value.active
+                try await other.entitlements.find(user: GatewayFixture.user("alice")).value.active
             }
             #expect(try await !owned())
             let contract = try await desk.buy()
@@ -105,7 +105,7 @@ struct AnswersByVersionTests {
             try await desk.buy()
             let (owned, status) = try await Self.answers(desk)
             #expect(owned.active)
-            _ = try await desk.gateway.users.erase(Desk.user("alice"), context: .test)
+            _ = try await desk.gateway.users.erase(GatewayFixture.user("alice"), context: .test)
             let (nothing, fresh) = try await Self.answers(desk)
             #expect(!nothing.active && nothing.entitlements.isEmpty && !fresh.active)
             #expect(fresh.app_account_token != status.app_account_token)
@@ -144,7 +144,7 @@ struct AnswersByVersionTests {
                     group.addTask {
                         for _ in 0..<30 {
                             _ = try await desk.gateway.wallets.debit(
-                                1, of: "coins", from: Desk.user(user.name), reason: "", context: .test)
+                                1, of: "coins", from: GatewayFixture.user(user.name), reason: "", context: .test)
                             user.spend()
                         }
                     }
@@ -168,11 +168,11 @@ struct AnswersByVersionTests {
     }
 
     /// Asks until all is spent.
-    private static func watch(_ user: Purse, at desk: Desk) async throws {
+    private static func watch(_ user: Purse, at desk: GatewayFixture) async throws {
         var coins: Int64 = 100
         while coins > 70 {
             let atMost = min(coins, user.left)
-            let owned = try await desk.gateway.entitlements.find(user: Desk.user(user.name)).value
+            let owned = try await desk.gateway.entitlements.find(user: GatewayFixture.user(user.name)).value
             coins = try #require(owned.balances["coins"])
             #expect(coins <= atMost)
             await Task.yield()
@@ -184,7 +184,10 @@ struct AnswersByVersionTests {
         let ids = IDSource(
             time: TimeSource { 1_000 }, random: RandomSource { (0..<$0).map { _ in UInt8.random(in: 0...255) } })
         let users = (0..<20).map { number in
-            (name: Desk.user("u\(number)"), state: UserState(id: ids.make(), version: 1, appAccountToken: nil))
+            (
+                name: GatewayFixture.user("u\(number)"),
+                state: UserState(id: ids.make(), version: 1, appAccountToken: nil)
+            )
         }
         for (number, user) in users.enumerated() {
             let answer = CachedAnswer(

@@ -19,7 +19,7 @@ struct GrantTests {
             desk.clock.advance(days: 10)
             try await desk.buyForReal("vip_year")
             let gift = try await desk.gateway.grants.create(
-                Self.gift("vip_month", days: 7), to: Desk.user("alice"), by: .admin, context: .test)
+                Self.gift("vip_month", days: 7), to: GatewayFixture.user("alice"), by: .admin, context: .test)
             #expect(gift.status == .scheduled)
             #expect(try await desk.snapshot().expires_at == start.adding(days: 402))
             #expect(try await desk.snapshot().next_change_at == start.adding(days: 30))
@@ -39,7 +39,7 @@ struct GrantTests {
             let start = desk.clock.now
             try await desk.buy("vip_month")
             let item = try await desk.gateway.grants.create(
-                Self.gift("vip_month", until: start.adding(days: 3)), to: Desk.user("alice"), by: .admin,
+                Self.gift("vip_month", until: start.adding(days: 3)), to: GatewayFixture.user("alice"), by: .admin,
                 context: .test)
             #expect(item.status == .active)
             #expect(item.expires_at == start.adding(days: 3))
@@ -53,7 +53,7 @@ struct GrantTests {
             let start = desk.clock.now
             try await desk.buy("basic_days", days: 30)
             _ = try await desk.gateway.grants.create(
-                Self.gift("vip_month", days: 7), to: Desk.user("alice"), by: .admin, context: .test)
+                Self.gift("vip_month", days: 7), to: GatewayFixture.user("alice"), by: .admin, context: .test)
             let both = try await desk.snapshot()
             #expect(both.tier == "VIP")
             #expect(both.tiers.map(\.tier) == ["VIP", "Basic"])
@@ -113,7 +113,8 @@ struct GrantTests {
     func `a bad gift gives nothing`(_ engine: TestEngine, _ gift: BadGift) async throws {
         try await withDesk(on: engine) { desk in
             let error = await #expect(throws: GatewayError.self) {
-                try await desk.gateway.grants.create(gift.request, to: Desk.user("alice"), by: .admin, context: .test)
+                try await desk.gateway.grants.create(
+                    gift.request, to: GatewayFixture.user("alice"), by: .admin, context: .test)
             }
             #expect(error?.withoutReason == gift.error)
             let left = try await desk.count("grants")
@@ -127,12 +128,12 @@ struct GrantTests {
             let nobody = try await desk.snapshot("nobody")
             #expect(nobody.version == 0 && !nobody.active && nobody.entitlements.isEmpty)
             let item = try await desk.gateway.grants.create(
-                Self.gift("walkie"), to: Desk.user("alice"), by: .admin, context: .test)
+                Self.gift("walkie"), to: GatewayFixture.user("alice"), by: .admin, context: .test)
             #expect(item.perpetual)
             #expect(item.attributes == ["range_km": .integer(3)])
             await #expect(throws: GatewayError.alreadyOwned) { try await desk.checkout("walkie", provider: "scripted") }
             let products = try await desk.gateway.catalogue.products(
-                user: Desk.user("alice"), platform: nil, currency: nil, languages: ["zh-CN"])
+                user: GatewayFixture.user("alice"), platform: nil, currency: nil, languages: ["zh-CN"])
             #expect(products.filter(\.owned).map(\.sku.id) == ["walkie"])
             #expect(products.first { $0.sku.id == "vip_month" }?.localization.name == "月度会员")
         }
@@ -144,7 +145,7 @@ struct GrantTests {
             let contract = try await desk.buy()
             try await desk.refund(contract.order)
             _ = try await desk.gateway.grants.create(
-                Self.gift("walkie"), to: Desk.user("alice"), by: .admin, context: .test)
+                Self.gift("walkie"), to: GatewayFixture.user("alice"), by: .admin, context: .test)
             let user = try await desk.order(contract.order).user
             let events = try await desk.events(user.rawValue)
             #expect(events == Array(repeating: "entitlements.changed", count: 3))

@@ -36,7 +36,7 @@ struct FindWorkTests {
 
     @Test(arguments: TestEngine.allCases, cases)
     func `payments are asked about while they may still be paid`(_ engine: TestEngine, _ example: Case) async throws {
-        let setup = DeskSetup(policies: OrderPolicies(expireAfterMinutes: 30 * 1_440))
+        let setup = GatewayFixtureSetup(policies: OrderPolicies(expireAfterMinutes: 30 * 1_440))
         try await withDesk(on: engine, setup) { desk in
             desk.scripted.openings(example.payment == .created ? .unavailable : nil)
             _ = try? await desk.checkout(provider: "scripted")

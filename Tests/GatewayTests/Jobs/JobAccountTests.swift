@@ -14,7 +14,7 @@ struct JobAccountTests {
         case payments, refunds, expiredOrders
 
         var testDescription: String { rawValue }
-        var operation: SandboxLine.Operation {
+        var operation: SandboxFaults.Operation {
             switch self {
             case .payments: .query
             case .refunds: .queryRefund
@@ -24,7 +24,7 @@ struct JobAccountTests {
     }
 
     /// Something that must be asked about at an account.
-    private static func make(_ work: Work, _ desk: Desk, user: String, at account: String) async throws {
+    private static func make(_ work: Work, _ desk: GatewayFixture, user: String, at account: String) async throws {
         let contract = try await desk.checkout(user: user, provider: account)
         guard work == .refunds else { return }
         let payment = PaymentReport(payment: try desk.payment(contract), outcome: .succeeded(contract.amount))

@@ -16,9 +16,9 @@ struct JobBoundaryTests {
         let next_change_at: Int64?
     }
 
-    private static func told(_ desk: Desk, _ user: String = "alice") async throws -> [Told] {
+    private static func told(_ desk: GatewayFixture, _ user: String = "alice") async throws -> [Told] {
         try await desk.store.read { db in
-            guard let id = try db.users.findID(Desk.user(user)) else { return [] }
+            guard let id = try db.users.findID(GatewayFixture.user(user)) else { return [] }
             return try db.rows(
                 "SELECT data FROM events WHERE subject = ? AND type = 'entitlements.changed' ORDER BY sequence", [id]
             ).map { try JSONDecoder().decode(Told.self, from: Data(try $0.text("data").utf8)) }

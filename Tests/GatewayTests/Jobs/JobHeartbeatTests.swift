@@ -17,7 +17,7 @@ private final class Tally: Sendable {
 @Suite("Jobs: the heartbeat of every run")
 struct JobHeartbeatTests {
     /// A node whose heart beats when the test lets it; no other pause ends.
-    private static func node(_ desk: Desk, _ beat: Duration, _ heart: Gate) -> Gateway {
+    private static func node(_ desk: GatewayFixture, _ beat: Duration, _ heart: Gate) -> Gateway {
         desk.node { duration in
             if duration == beat { await heart.pass() } else { await Pauses.forever(duration) }
         }

@@ -9,14 +9,14 @@ import Testing
 
 @Suite("Jobs: leases and ends")
 struct JobLeaseTests {
-    private static func ask(_ desk: Desk, _ kind: JobKind, _ subject: String, delay: Int64 = 0) async throws {
+    private static func ask(_ desk: GatewayFixture, _ kind: JobKind, _ subject: String, delay: Int64 = 0) async throws {
         let (id, now) = (desk.gateway.ids.make(Job.self), desk.clock.now)
         try await desk.store.write { tx in
             try tx.jobs.enqueue(id, kind: kind.rawValue, subject: subject, delay: delay, at: now)
         }
     }
 
-    private static func job(_ desk: Desk, _ kind: JobKind, _ subject: String) async throws -> JobRecord? {
+    private static func job(_ desk: GatewayFixture, _ kind: JobKind, _ subject: String) async throws -> JobRecord? {
         let now = desk.clock.now
         return try await desk.store.read { db in
             try db.jobs.findID(kind: kind.rawValue, subject: subject).flatMap { try db.jobs.find($0, at: now) }
@@ -24,7 +24,7 @@ struct JobLeaseTests {
     }
 
     /// The worker fell silent: its lease is over, and another takes the job.
-    private static func steal(_ desk: Desk, _ kind: JobKind, _ subject: String) async throws -> ClaimedJob {
+    private static func steal(_ desk: GatewayFixture, _ kind: JobKind, _ subject: String) async throws -> ClaimedJob {
         try await desk.store.write { tx in try tx.execute("UPDATE jobs SET lease_until = 0") }
         return try #require(try await desk.gateway.jobQueue.claim(kind, subject: subject))
     }
@@ -236,7 +236,8 @@ struct JobLeaseTests {
     }
 
     /// A worker takes the job and falls silent, so many times.
-    private static func fallSilent(_ desk: Desk, _ kind: JobKind, _ subject: String, times: Int) async throws {
+    private static func fallSilent(_ desk: GatewayFixture, _ kind: JobKind, _ subject: String, times: Int) async throws
+    {
         for _ in 0..<times { _ = try await steal(desk, kind, subject) }
         try await desk.store.write { tx in try tx.execute("UPDATE jobs SET lease_until = 0") }
     }
@@ -336,7 +337,7 @@ struct JobLeaseTests {
     }
 }
 
-extension Desk {
+extension GatewayFixture {
     /// A verified notification of a contract's success that is stored and has no job, as after a crash.
     func keepUnprocessed(_ contract: PaymentContract, _ eventID: String) async throws -> ID<Domain.Notification> {
         let fact = ProviderFact.payment(

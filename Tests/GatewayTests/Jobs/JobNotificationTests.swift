@@ -10,20 +10,24 @@ import Testing
 @Suite("Jobs: notifications")
 struct JobNotificationTests {
     private static func items(
-        _ desk: Desk, _ status: Domain.Notification.Status? = nil
+        _ desk: GatewayFixture, _ status: Domain.Notification.Status? = nil
     ) async throws -> [NotificationView] {
         try await desk.gateway.notifications.list(status, cursor: nil, limit: 50).items
     }
 
     /// Breaks what processing a contract's notifications reads, until it is mended.
-    private static func breakPayment(_ desk: Desk, _ contract: PaymentContract, mend: Bool = false) async throws {
+    private static func breakPayment(
+        _ desk: GatewayFixture, _ contract: PaymentContract, mend: Bool = false
+    ) async throws {
         let id = try desk.payment(contract)
         try await desk.store.write { tx in
             try tx.execute("UPDATE payments SET currency = ? WHERE id = ?", mend ? "CNY" : "none", id)
         }
     }
 
-    private static func notice(_ desk: Desk, _ contract: PaymentContract, _ secret: String) throws -> RawNotification {
+    private static func notice(
+        _ desk: GatewayFixture, _ contract: PaymentContract, _ secret: String
+    ) throws -> RawNotification {
         let notice = SandboxNotice(
             event_id: "evt", payment_id: try desk.payment(contract).rawValue, type: "payment.succeeded",
             amount: contract.amount, occurred_at: desk.clock.now.rawValue)
@@ -112,9 +116,9 @@ struct JobNotificationTests {
         try await withDesk(on: engine) { desk in
             let contract = try await desk.checkout()
             let mistaken = desk.node(replacing: try desk.mistaken(secret: "mistaken"))
-            let raw = try Self.notice(desk, contract, Desk.sandboxSecret)
+            let raw = try Self.notice(desk, contract, GatewayFixture.sandboxSecret)
             await #expect(throws: GatewayError.invalidNotification) {
-                try await mistaken.notifications.receive(token: Desk.notifyToken("box-url"), raw)
+                try await mistaken.notifications.receive(token: GatewayFixture.notifyToken("box-url"), raw)
             }
             let refused = try #require(try await Self.items(desk, .rejected).first)
             #expect(refused.type == "")
@@ -136,8 +140,8 @@ struct JobNotificationTests {
         try await withDesk(on: engine) { desk in
             let contract = try await desk.checkout()
             let mistaken = desk.node(replacing: try desk.mistaken(secret: "mistaken"))
-            let raw = try Self.notice(desk, contract, Desk.sandboxSecret)
-            let token = Desk.notifyToken("box-url")
+            let raw = try Self.notice(desk, contract, GatewayFixture.sandboxSecret)
+            let token = GatewayFixture.notifyToken("box-url")
             _ = try? await mistaken.notifications.receive(token: token, raw)
             desk.clock.tick()
             _ = try await desk.gateway.notifications.receive(token: token, raw)
@@ -174,7 +178,7 @@ struct JobNotificationTests {
         try await withDesk(on: engine) { desk in
             let raw = RawNotification(method: .post, headers: [], body: Data(count: (256 << 10) + 1))
             await #expect(throws: GatewayError.invalidNotification) {
-                try await desk.gateway.notifications.receive(token: Desk.notifyToken("box-url"), raw)
+                try await desk.gateway.notifications.receive(token: GatewayFixture.notifyToken("box-url"), raw)
             }
             let kept = try await desk.count("notifications")
             #expect(kept == 0)

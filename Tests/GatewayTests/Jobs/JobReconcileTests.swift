@@ -9,8 +9,8 @@ import Testing
 
 @Suite("Jobs: expiry, reconciliation and abandoned requests")
 struct JobReconcileTests {
-    private static func quiet(_ desk: Desk, _ isQuiet: Bool) {
-        for operation in [SandboxLine.Operation.query, .cancel] {
+    private static func quiet(_ desk: GatewayFixture, _ isQuiet: Bool) {
+        for operation in [SandboxFaults.Operation.query, .cancel] {
             desk.line.set(operation, isQuiet ? .unavailable : nil)
         }
     }
@@ -73,7 +73,9 @@ struct JobReconcileTests {
             func states() async throws -> [Payment.State] {
                 var states: [Payment.State] = []
                 for user in ["alice", "bob", "carol"] {
-                    let orders = try await desk.gateway.orders.list(user: Desk.user(user), cursor: nil, limit: 5).items
+                    let orders = try await desk.gateway.orders.list(
+                        user: GatewayFixture.user(user), cursor: nil, limit: 5
+                    ).items
                     states += try await desk.payments(try #require(orders.first).order.id).map(\.payment.state)
                 }
                 return states
@@ -119,8 +121,10 @@ struct JobReconcileTests {
         }
     }
 
-    @Test(arguments: TestEngine.allCases, [Trouble.lostReply, .unavailable])
-    func `a refund whose call was lost is sent or found again`(_ engine: TestEngine, _ trouble: Trouble) async throws {
+    @Test(arguments: TestEngine.allCases, [FaultInjection.lostReply, .unavailable])
+    func `a refund whose call was lost is sent or found again`(
+        _ engine: TestEngine, _ trouble: FaultInjection
+    ) async throws {
         try await withDesk(on: engine) { desk in
             let contract = try await desk.buy()
             desk.line.set(.refund, trouble)
@@ -239,7 +243,7 @@ struct JobReconcileTests {
                 let retry = RetryRequest(
                     platform: .web, currency: nil, provider: "scripted", accept: accept, returnURL: nil)
                 return try await desk.gateway.cashier.retry(
-                    order.rawValue, retry, user: Desk.user("alice"), context: context)
+                    order.rawValue, retry, user: GatewayFixture.user("alice"), context: context)
             }
             desk.scripted.openings(.unavailable)
             await #expect(throws: GatewayError.providerUnavailable) { _ = try await ask() }
@@ -301,7 +305,7 @@ struct JobReconcileTests {
     /// What is in flight for long will mostly never end, and what was made just now is what somebody waits for.
     @Test(arguments: TestEngine.allCases, ["payments", "refunds"])
     func `a sync asks about everything, the newest first`(_ engine: TestEngine, _ what: String) async throws {
-        var setup = DeskSetup()
+        var setup = GatewayFixtureSetup()
         // The old ones are copies without a history.
         setup.checksInvariants = false
         try await withDesk(on: engine, setup) { desk in

@@ -21,7 +21,7 @@ struct NotificationTests {
                 for _ in 0..<100 {
                     group.addTask {
                         try await desk.gateway.notifications.receive(
-                            token: Desk.notifyToken("box-url"), notification)
+                            token: GatewayFixture.notifyToken("box-url"), notification)
                     }
                 }
                 for try await answer in group { #expect(answer == Acknowledgement(body: "ok")) }
@@ -74,7 +74,7 @@ struct NotificationTests {
         try await withDesk(on: engine) { desk in
             let contract = try await desk.checkout()
             try await desk.notify(
-                "payment.succeeded", contract, amount: Desk.money(mismatch.value, mismatch.currency),
+                "payment.succeeded", contract, amount: GatewayFixture.money(mismatch.value, mismatch.currency),
                 account: mismatch.account)
             let order = try await desk.order(contract.order)
             #expect(order.status == .open)
@@ -110,7 +110,8 @@ struct NotificationTests {
         let make: @Sendable (SandboxNotice, Timestamp) throws -> RawNotification
 
         init(
-            _ name: String, _ error: GatewayError = .invalidNotification, token: String = Desk.notifyToken("box-url"),
+            _ name: String, _ error: GatewayError = .invalidNotification,
+            token: String = GatewayFixture.notifyToken("box-url"),
             because reason: String = "signature",
             _ make: @escaping @Sendable (SandboxNotice, Timestamp) throws -> RawNotification
         ) {
@@ -171,9 +172,9 @@ struct NotificationTests {
         try await withDesk(on: engine) { desk in
             let event = SandboxNotice(
                 event_id: "evt", payment_id: desk.gateway.ids.make(Payment.self).rawValue, type: "payment.succeeded",
-                amount: Desk.money(1), occurred_at: desk.clock.now.rawValue)
+                amount: GatewayFixture.money(1), occurred_at: desk.clock.now.rawValue)
             let answer = try await desk.gateway.notifications.receive(
-                token: Desk.notifyToken("box-url"), try event.signed(at: desk.clock.now))
+                token: GatewayFixture.notifyToken("box-url"), try event.signed(at: desk.clock.now))
             #expect(answer.status == 200)
             #expect(try await desk.count("notifications WHERE status = 'processed'") == 1)
             #expect(try await desk.count("orders") == 0)
@@ -192,9 +193,9 @@ struct NotificationTests {
         }
     }
 
-    @Test(arguments: TestEngine.allCases, [DeskTransport.Mode.delivers, .drops, .losesReplies])
+    @Test(arguments: TestEngine.allCases, [FixtureTransport.Mode.delivers, .drops, .losesReplies])
     func `the pay page's act is found, whatever happens to its notification`(
-        _ engine: TestEngine, _ mode: DeskTransport.Mode
+        _ engine: TestEngine, _ mode: FixtureTransport.Mode
     ) async throws {
         try await withDesk(on: engine) { desk in
             desk.transport.mode = mode
@@ -205,7 +206,7 @@ struct NotificationTests {
             #expect(desk.transport.sent.count == 1)
             #expect(try await desk.order(contract.order).status == (mode == .drops ? .open : .paid))
             let refreshed = try await desk.gateway.reconciliation.refresh(
-                contract.order.rawValue, user: Desk.user("alice"), context: .test)
+                contract.order.rawValue, user: GatewayFixture.user("alice"), context: .test)
             #expect(refreshed.status == .paid)
             #expect(try await desk.grants(contract.order).count == 1)
         }

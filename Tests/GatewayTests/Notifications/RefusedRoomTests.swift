@@ -18,23 +18,23 @@ struct RefusedRoomTests {
     }
 
     private static func send(
-        _ raw: RawNotification, _ desk: Desk, account: String = "box-url", from address: String = "192.0.2.1"
+        _ raw: RawNotification, _ desk: GatewayFixture, account: String = "box-url", from address: String = "192.0.2.1"
     ) async throws {
         await #expect(throws: GatewayError.invalidNotification) {
             try await desk.gateway.notifications.receive(
-                token: Desk.notifyToken(account), raw, from: IPAddress(address))
+                token: GatewayFixture.notifyToken(account), raw, from: IPAddress(address))
         }
     }
 
     /// A message that the sandbox signed and that cannot be understood: it holds U+0000.
-    private static func signed(_ desk: Desk, type: String = "payment.pend\0ing") throws -> RawNotification {
+    private static func signed(_ desk: GatewayFixture, type: String = "payment.pend\0ing") throws -> RawNotification {
         try SandboxNotice(
-            event_id: "evt", payment_id: "pay_00000000000000000000000000", type: type, amount: Desk.money(1),
+            event_id: "evt", payment_id: "pay_00000000000000000000000000", type: type, amount: GatewayFixture.money(1),
             occurred_at: desk.clock.now.rawValue
         ).signed(at: desk.clock.now)
     }
 
-    private static func refused(_ desk: Desk) async throws -> [NotificationView] {
+    private static func refused(_ desk: GatewayFixture) async throws -> [NotificationView] {
         try await desk.gateway.notifications.list(.rejected, cursor: nil, limit: 200).items
     }
 

@@ -138,7 +138,7 @@ struct InvariantTests {
 
     @Test(arguments: TestEngine.allCases)
     func `an intent whose job has given up is found`(_ engine: TestEngine) async throws {
-        var setup = DeskSetup()
+        var setup = GatewayFixtureSetup()
         setup.checksInvariants = false
         try await withDesk(on: engine, setup) { desk in
             let contract = try await desk.buy()
@@ -160,7 +160,7 @@ struct InvariantTests {
 
     @Test(arguments: TestEngine.allCases)
     func `a boundary that was crossed without a word is found`(_ engine: TestEngine) async throws {
-        var setup = DeskSetup()
+        var setup = GatewayFixtureSetup()
         setup.checksInvariants = false
         try await withDesk(on: engine, setup) { desk in
             try await desk.buy("basic_days", days: 7)
@@ -178,7 +178,7 @@ struct InvariantTests {
 
     @Test(arguments: TestEngine.allCases, tamperings)
     func `every rule finds what breaks it`(_ engine: TestEngine, _ tampering: Tampering) async throws {
-        var setup = DeskSetup()
+        var setup = GatewayFixtureSetup()
         setup.checksInvariants = false
         try await withDesk(on: engine, setup) { desk in
             try await MainScenario.play(at: desk)
@@ -194,10 +194,10 @@ struct InvariantTests {
 
     @Test(arguments: TestEngine.allCases)
     func `closures that run twice have the same result`(_ engine: TestEngine) async throws {
-        var rehearsed = DeskSetup()
+        var rehearsed = GatewayFixtureSetup()
         rehearsed.rehearse = true
         var results: [[Outcome]] = []
-        for setup in [DeskSetup(), rehearsed] {
+        for setup in [GatewayFixtureSetup(), rehearsed] {
             try await withDesk(on: engine, setup) { desk in
                 results.append(try await MainScenario.play(at: desk))
                 #expect(try await desk.count("idempotency_keys") == 1)
@@ -211,7 +211,7 @@ struct InvariantTests {
 /// The main job: paid, refunded in part and whole, disputed, credited, free.
 enum MainScenario {
     @discardableResult
-    static func play(at desk: Desk) async throws -> [Outcome] {
+    static func play(at desk: GatewayFixture) async throws -> [Outcome] {
         let kept = try await desk.checkout(context: try await desk.run("main"))
         try await desk.notify("payment.succeeded", kept)
         try await desk.refund(kept.order, 1000)

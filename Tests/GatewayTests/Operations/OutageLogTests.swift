@@ -10,7 +10,7 @@ struct OutageLogTests {
     @Test(arguments: TestEngine.allCases)
     func `requests that fail without the database share a line for ten seconds`(_ engine: TestEngine) async throws {
         let capture = LogCapture()
-        var setup = DeskSetup()
+        var setup = GatewayFixtureSetup()
         setup.logger = capture.logger()
         setup.checksInvariants = false
         try await withDesk(on: engine, setup) { desk in
@@ -20,7 +20,7 @@ struct OutageLogTests {
                 desk.clock.advance(seconds: Int64(wait))
                 for _ in 0..<failures {
                     await #expect(throws: GatewayError.temporarilyUnavailable(retryAfter: 1)) {
-                        try await desk.gateway.orders.find(order, user: Desk.user("alice"))
+                        try await desk.gateway.orders.find(order, user: GatewayFixture.user("alice"))
                     }
                 }
                 #expect(capture.lines(.warning).count == lines, "after \(wait) s")

@@ -80,7 +80,7 @@ struct PurchaseInvariantTests {
 
     @Test(arguments: TestEngine.allCases, tamperings)
     func `every rule finds what breaks it`(_ engine: TestEngine, _ tampering: Tampering) async throws {
-        var setup = AppleDeskSetup()
+        var setup = AppStoreGatewayFixtureSetup()
         setup.desk.checksInvariants = false
         try await withAppleDesk(on: engine, setup) { apple in
             try await Self.play(at: apple)
@@ -108,7 +108,7 @@ struct PurchaseInvariantTests {
     /// The rule in SQL is the catalogue's own, for every product and entry.
     @Test(arguments: TestEngine.allCases)
     func `a kept purchase that a SKU knows is found, unless a job grants it`(_ engine: TestEngine) async throws {
-        var setup = AppleDeskSetup()
+        var setup = AppStoreGatewayFixtureSetup()
         setup.desk.checksInvariants = false
         try await withAppleDesk(on: engine, setup) { apple in
             for product in Self.products { #expect(try await apple.refusal(apple.sale(product)) != nil) }
@@ -159,7 +159,7 @@ struct PurchaseInvariantTests {
 
     @Test(arguments: TestEngine.allCases)
     func `closures that run twice have the same result`(_ engine: TestEngine) async throws {
-        var setup = AppleDeskSetup()
+        var setup = AppStoreGatewayFixtureSetup()
         setup.desk.rehearse = true
         try await withAppleDesk(on: engine, setup) { apple in
             try await Self.play(at: apple)
@@ -170,7 +170,7 @@ struct PurchaseInvariantTests {
     }
 
     /// A purchase of each kind, some of them taken back, one unmapped.
-    private static func play(at apple: AppleDesk) async throws {
+    private static func play(at apple: AppStoreGatewayFixture) async throws {
         _ = try await apple.token("bob")
         let refunded = apple.sale()
         let gems = apple.sale("com.example.gems", AppleSale.consumable)

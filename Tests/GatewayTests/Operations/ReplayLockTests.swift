@@ -10,7 +10,9 @@ import Testing
 @Suite("Notifications: a replay beside the running job")
 struct ReplayLockTests {
     /// A notification whose job waits: it was quarantined, and an admin retries it.
-    private static func waiting(_ desk: Desk) async throws -> (contract: PaymentContract, id: ID<Domain.Notification>) {
+    private static func waiting(
+        _ desk: GatewayFixture
+    ) async throws -> (contract: PaymentContract, id: ID<Domain.Notification>) {
         let contract = try await desk.checkout()
         let payment = try desk.payment(contract)
         func setCurrency(_ code: String) async throws {

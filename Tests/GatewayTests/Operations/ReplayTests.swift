@@ -10,7 +10,7 @@ import Testing
 @Suite("Replay")
 struct ReplayTests {
     /// Something of everything that can be stated.
-    private static func trade(_ apple: AppleDesk) async throws {
+    private static func trade(_ apple: AppStoreGatewayFixture) async throws {
         let desk = apple.desk
         try await desk.buy()
         try await desk.buy("coins", user: "bob", quantity: 2)
@@ -26,7 +26,8 @@ struct ReplayTests {
         // Closed, and paid all the same.
         let late = try await desk.checkout(user: "grace")
         try await desk.pass(seconds: 1)
-        _ = try await desk.gateway.orderClosing.cancel(late.order.rawValue, user: Desk.user("grace"), context: .test)
+        _ = try await desk.gateway.orderClosing.cancel(
+            late.order.rawValue, user: GatewayFixture.user("grace"), context: .test)
         try await desk.pass(seconds: 1)
         try await desk.notify("payment.succeeded", late)
         // Never paid.
@@ -47,11 +48,12 @@ struct ReplayTests {
         try await apple.attach(apple.period("sub", from: 0), user: "ken")
         try await apple.attach(apple.period("sub", from: 30), user: "ken")
         _ = try await desk.gateway.grants.create(
-            GrantRequest(sku: "vip_month", durationDays: 3, expiresAt: nil, reason: "sorry"), to: Desk.user("alice"),
+            GrantRequest(sku: "vip_month", durationDays: 3, expiresAt: nil, reason: "sorry"),
+            to: GatewayFixture.user("alice"),
             by: .admin, context: .test)
     }
 
-    private static func replay(_ apple: AppleDesk) async throws -> ReplayReport {
+    private static func replay(_ apple: AppStoreGatewayFixture) async throws -> ReplayReport {
         let report = Box<ReplayReport?>(nil)
         try await withDatabase(on: .sqlite) { scratch in
             report.value = try await ReplayInbox(source: apple.store, scratch: scratch.store, gateway: apple.gateway)
@@ -91,13 +93,13 @@ struct ReplayTests {
 
     @Test(arguments: TestEngine.allCases, tamperings)
     func `what was not stated is found`(_ engine: TestEngine, _ tampering: String) async throws {
-        var setup = AppleDeskSetup()
+        var setup = AppStoreGatewayFixtureSetup()
         setup.desk.checksInvariants = false
         try await withAppleDesk(on: engine, setup) { apple in
             try await apple.desk.buy()
             #expect(try await Self.replay(apple).differences == [])
             try await apple.store.write { tx in
-                guard let user = try tx.users.findID(Desk.user("alice")) else { return }
+                guard let user = try tx.users.findID(GatewayFixture.user("alice")) else { return }
                 try tx.execute(tampering, user)
             }
             #expect(try await Self.replay(apple).differences.count >= 1)

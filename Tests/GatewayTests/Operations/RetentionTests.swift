@@ -11,7 +11,7 @@ struct RetentionTests {
     private static let day: Int64 = 86_400
 
     /// Runs the job at a node with this policy.
-    private static func apply(at desk: Desk, rawDays: Int64 = 90, idempotencyDays: Int64 = 30) async throws {
+    private static func apply(at desk: GatewayFixture, rawDays: Int64 = 90, idempotencyDays: Int64 = 30) async throws {
         let policy = RetentionPolicy(rawDays: rawDays, idempotencyDays: idempotencyDays)
         #expect(try await desk.node(retention: policy).retention.apply() == .again(after: 3_600))
     }
@@ -49,7 +49,7 @@ struct RetentionTests {
                 amount: contract.amount, occurred_at: desk.clock.now.rawValue)
             let forged = try notice.signed(at: desk.clock.now, secret: "guessed")
             await #expect(throws: GatewayError.invalidNotification) {
-                try await desk.gateway.notifications.receive(token: Desk.notifyToken("box-url"), forged)
+                try await desk.gateway.notifications.receive(token: GatewayFixture.notifyToken("box-url"), forged)
             }
             try await desk.notify("payment.succeeded", contract)
             try await desk.pass(seconds: 7 * Self.day - 60)

@@ -94,7 +94,7 @@ struct ArrivalOrderTests {
     }
 
     private static func play(
-        _ facts: [(offset: Int, element: Story.Fact)], _ story: Story, at desk: Desk, user: String
+        _ facts: [(offset: Int, element: Story.Fact)], _ story: Story, at desk: GatewayFixture, user: String
     ) async throws -> (Outcome, Bool, Int64, Order.Status) {
         let contract = try await desk.checkout(story.sku, user: user, provider: "scripted")
         for (number, fact) in facts {

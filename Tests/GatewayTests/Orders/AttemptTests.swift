@@ -66,7 +66,7 @@ struct AttemptTests {
             desk.line.set(.cancel, .refused)
             await #expect(throws: GatewayError.providerUnavailable) {
                 try await desk.gateway.orderClosing.cancel(
-                    contract.order.rawValue, user: Desk.user("alice"), context: .test)
+                    contract.order.rawValue, user: GatewayFixture.user("alice"), context: .test)
             }
             #expect(try await desk.order(contract.order).order.state == .open)
             try await desk.notify("payment.succeeded", contract)
@@ -82,7 +82,7 @@ struct AttemptTests {
             let gate = Gate()
             desk.line.hold(.cancel, at: "box-url") { await gate.pass() }
             async let closing = desk.gateway.orderClosing.cancel(
-                contract.order.rawValue, user: Desk.user("alice"), context: .test)
+                contract.order.rawValue, user: GatewayFixture.user("alice"), context: .test)
             await gate.arrivals()
             desk.line.hold(.cancel, at: "box-url", nil)
             let other = try await desk.retry(contract.order, provider: "box-qr")
@@ -101,7 +101,7 @@ struct AttemptTests {
                 platform: .web, currency: Currency("USD"), provider: nil, accept: ContractType.base, returnURL: nil)
             let error = await #expect(throws: GatewayError.self) {
                 try await desk.gateway.cashier.retry(
-                    contract.order.rawValue, request, user: Desk.user("alice"), context: .test)
+                    contract.order.rawValue, request, user: GatewayFixture.user("alice"), context: .test)
             }
             #expect(error?.withoutReason == .invalidRequest(field: "currency", reason: ""))
             await #expect(throws: GatewayError.orderNotFound(contract.order.rawValue)) {
@@ -115,7 +115,7 @@ struct AttemptTests {
     func `a double success pays once and gives the second back or holds it`(
         _ engine: TestEngine, _ policy: DuplicatePolicy
     ) async throws {
-        try await withDesk(on: engine, DeskSetup(policies: OrderPolicies(duplicatePayment: policy))) { desk in
+        try await withDesk(on: engine, GatewayFixtureSetup(policies: OrderPolicies(duplicatePayment: policy))) { desk in
             let first = try await desk.checkout(provider: "scripted")
             let second = try await desk.retry(first.order, provider: "box-url")
             try await desk.notify("payment.succeeded", second)
@@ -177,10 +177,10 @@ struct AttemptTests {
     func `a payment of a closed order follows the policy`(
         _ engine: TestEngine, _ policy: LatePaymentPolicy
     ) async throws {
-        try await withDesk(on: engine, DeskSetup(policies: OrderPolicies(latePayment: policy))) { desk in
+        try await withDesk(on: engine, GatewayFixtureSetup(policies: OrderPolicies(latePayment: policy))) { desk in
             let contract = try await desk.checkout()
             _ = try await desk.gateway.orderClosing.cancel(
-                contract.order.rawValue, user: Desk.user("alice"), context: .test)
+                contract.order.rawValue, user: GatewayFixture.user("alice"), context: .test)
             #expect(try await desk.order(contract.order).status == .closed)
             try await desk.notify("payment.succeeded", contract)
             let order = try await desk.order(contract.order)
@@ -241,7 +241,7 @@ struct AttemptTests {
                 desk.scripted.say(payment, .tryFailed(reason: reason))
                 try await desk.pass(seconds: 6)
                 _ = try await desk.gateway.reconciliation.refresh(
-                    contract.order.rawValue, user: Desk.user("alice"), context: .test)
+                    contract.order.rawValue, user: GatewayFixture.user("alice"), context: .test)
             }
             let tries = try await desk.order(contract.order).timeline.filter { $0.type == "payment.try_failed" }
             #expect(
@@ -275,7 +275,7 @@ struct AttemptTests {
     func `a second order of an owned device grants nothing and follows the policy`(
         _ engine: TestEngine, _ policy: DuplicatePolicy
     ) async throws {
-        try await withDesk(on: engine, DeskSetup(policies: OrderPolicies(duplicatePayment: policy))) { desk in
+        try await withDesk(on: engine, GatewayFixtureSetup(policies: OrderPolicies(duplicatePayment: policy))) { desk in
             let first = try await desk.checkout("walkie")
             let second = try await desk.checkout("walkie")
             try await desk.notify("payment.succeeded", first)

@@ -80,7 +80,7 @@ struct MoneyBackOrderTests {
     }
 
     private static func play(
-        _ facts: [(offset: Int, element: Fact)], _ story: Story, at desk: Desk, user: String
+        _ facts: [(offset: Int, element: Fact)], _ story: Story, at desk: GatewayFixture, user: String
     ) async throws -> Outcome {
         let contract = try await desk.checkout(user: user, provider: "scripted")
         let payment = try desk.payment(contract)

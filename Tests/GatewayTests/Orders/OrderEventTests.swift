@@ -11,7 +11,7 @@ import Testing
 @Suite("Events of new orders")
 struct OrderEventTests {
     /// An order as the database has it.
-    private static func read(_ order: ID<Order>, at desk: Desk) async throws -> JSONValue {
+    private static func read(_ order: ID<Order>, at desk: GatewayFixture) async throws -> JSONValue {
         let text = try await desk.store.read { db in
             try OrderSnapshot.load(order, from: db, audience: .stored)?.storedJSON()
         }

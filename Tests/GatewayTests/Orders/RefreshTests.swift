@@ -8,8 +8,9 @@ import Testing
 
 @Suite("Refresh, expiry and cancel")
 struct RefreshTests {
-    private func refresh(_ desk: Desk, _ contract: PaymentContract) async throws -> OrderSnapshot {
-        try await desk.gateway.reconciliation.refresh(contract.order.rawValue, user: Desk.user("alice"), context: .test)
+    private func refresh(_ desk: GatewayFixture, _ contract: PaymentContract) async throws -> OrderSnapshot {
+        try await desk.gateway.reconciliation.refresh(
+            contract.order.rawValue, user: GatewayFixture.user("alice"), context: .test)
     }
 
     @Test(arguments: TestEngine.allCases)
@@ -24,7 +25,7 @@ struct RefreshTests {
             #expect(desk.line.count(.query) == 2)
             await #expect(throws: GatewayError.orderNotFound(contract.order.rawValue)) {
                 try await desk.gateway.reconciliation.refresh(
-                    contract.order.rawValue, user: Desk.user("bob"), context: .test)
+                    contract.order.rawValue, user: GatewayFixture.user("bob"), context: .test)
             }
         }
     }
@@ -42,9 +43,9 @@ struct RefreshTests {
             #expect(try await refresh(desk, unpaid).status == .closed)
             #expect(try await desk.payments(unpaid.order).map(\.payment.state) == [.cancelled])
             #expect(try await refresh(desk, paid).status == .paid)
-            for operation in [SandboxLine.Operation.query, .cancel] { desk.line.set(operation, .unavailable) }
+            for operation in [SandboxFaults.Operation.query, .cancel] { desk.line.set(operation, .unavailable) }
             #expect(try await refresh(desk, silent).status == .open)
-            for operation in [SandboxLine.Operation.query, .cancel] { desk.line.set(operation, nil) }
+            for operation in [SandboxFaults.Operation.query, .cancel] { desk.line.set(operation, nil) }
             try await desk.pass(seconds: 5)
             #expect(try await refresh(desk, silent).status == .closed)
             #expect(try await desk.events(silent.order.rawValue) == ["order.opened", "order.closed"])
@@ -77,7 +78,7 @@ struct RefreshTests {
     func `cancelling closes an open order, once`(_ engine: TestEngine) async throws {
         try await withDesk(on: engine) { desk in
             let contract = try await desk.checkout()
-            let user = Desk.user("alice")
+            let user = GatewayFixture.user("alice")
             for _ in 0..<2 {
                 let order = try await desk.gateway.orderClosing.cancel(
                     contract.order.rawValue, user: user, context: .test)
@@ -104,7 +105,7 @@ struct RefreshTests {
                 kind: "sandbox", payment: try desk.payment(contract).rawValue, form: ["outcome": "succeed"])
             await #expect(throws: GatewayError.orderNotOpen) {
                 try await desk.gateway.orderClosing.cancel(
-                    contract.order.rawValue, user: Desk.user("alice"), context: .test)
+                    contract.order.rawValue, user: GatewayFixture.user("alice"), context: .test)
             }
             #expect(try await desk.order(contract.order).status == .paid)
             #expect(try await desk.snapshot().active)

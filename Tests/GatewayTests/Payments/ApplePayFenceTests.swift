@@ -17,7 +17,7 @@ struct ApplePayFenceTests {
                 try await wallet.refusal(closed, try wallet.token(closed), user: "bob")
                     == .orderNotFound(closed.order.rawValue))
             _ = try await wallet.gateway.orderClosing.cancel(
-                closed.order.rawValue, user: Desk.user("alice"), context: .test)
+                closed.order.rawValue, user: GatewayFixture.user("alice"), context: .test)
             #expect(try await wallet.refusal(closed, try wallet.token(closed)) == .orderNotOpen)
             try await wallet.desk.pass(seconds: 1_801)
             #expect(try await wallet.refusal(expired, try wallet.token(expired)) == .orderNotOpen)
@@ -59,12 +59,12 @@ struct ApplePayFenceTests {
             let contract = try await wallet.checkout()
             let token = try wallet.token(contract)
             let gate = Gate()
-            wallet.line.hold(.charge, at: WalletDesk.processor) { await gate.pass() }
+            wallet.line.hold(.charge, at: ApplePayGatewayFixture.processor) { await gate.pass() }
             async let paying = wallet.pay(contract, token).status
             await gate.arrivals()
             // The processor, which has not heard of it, closes it: the charge comes too late.
             let closed = try await wallet.gateway.orderClosing.cancel(
-                contract.order.rawValue, user: Desk.user("alice"), context: .test)
+                contract.order.rawValue, user: GatewayFixture.user("alice"), context: .test)
             #expect(closed.order.state == .closed)
             gate.open()
             #expect(try await paying == .failed)
@@ -99,7 +99,7 @@ struct ApplePayFenceTests {
             let token = try wallet.token(contract)
             let audit = AuditContext(actor: .user, requestID: "req_test")
             let payment = try wallet.desk.payment(contract)
-            let processor = try AccountID.test(WalletDesk.processor)
+            let processor = try AccountID.test(ApplePayGatewayFixture.processor)
             // The token is claimed between the reading of the payment and the settlement of its cancellation.
             let stale = try #require(try await wallet.desk.payments(contract.order).first?.payment)
             _ = try await wallet.gateway.settlements.run(audit) {
@@ -110,17 +110,18 @@ struct ApplePayFenceTests {
             let next = try await wallet.retry(contract.order, accept: [.qr], provider: "box-qr")
             let records = try await wallet.desk.payments(contract.order).map(\.payment)
             #expect(records.map(\.state) == [.cancelled, .pending] && records.allSatisfy { !$0.unfenced })
-            #expect(wallet.line.count(.cancel, at: WalletDesk.processor) == 1 && next.payment == records[1].id)
+            #expect(
+                wallet.line.count(.cancel, at: ApplePayGatewayFixture.processor) == 1 && next.payment == records[1].id)
             #expect(try await wallet.refusal(contract, token)?.withoutReason == .conflict(reason: ""))
         }
     }
 
     @Test(arguments: TestEngine.allCases)
     func `a processor that is full takes no claim`(_ engine: TestEngine) async throws {
-        try await withWalletDesk(on: engine, WalletDeskSetup { $0.desk.callsPerAccount = 1 }) { wallet in
+        try await withWalletDesk(on: engine, ApplePayGatewayFixtureSetup { $0.desk.callsPerAccount = 1 }) { wallet in
             let (first, second) = (try await wallet.checkout(), try await wallet.checkout(user: "bob"))
             let gate = Gate()
-            wallet.line.hold(.charge, at: WalletDesk.processor) { await gate.pass() }
+            wallet.line.hold(.charge, at: ApplePayGatewayFixture.processor) { await gate.pass() }
             async let paying = wallet.pay(first, try wallet.token(first)).status
             await gate.arrivals()
             let token = try wallet.token(second)
@@ -137,9 +138,10 @@ struct ApplePayFenceTests {
     ) async throws {
         try await withWalletDesk(on: engine) { wallet in
             let request = CheckoutRequest(
-                sku: "vip_month", platform: .web, currency: Desk.money(0).currency, accept: [.applePay, .qr])
+                sku: "vip_month", platform: .web, currency: GatewayFixture.money(0).currency, accept: [.applePay, .qr])
             func type() async throws -> ContractType {
-                try await wallet.gateway.cashier.open(request, user: Desk.user("alice"), context: .test).instruction
+                try await wallet.gateway.cashier.open(request, user: GatewayFixture.user("alice"), context: .test)
+                    .instruction
                     .type
             }
             #expect(try await type() == .applePay)
@@ -152,7 +154,7 @@ struct ApplePayFenceTests {
             // Where there is no other, a guess must not refuse a sale.
             #expect(try await wallet.checkout().instruction.type == .applePay)
             let change = AccountChange(enabled: false)
-            _ = try await wallet.gateway.accounts.change(WalletDesk.processor, change, context: .test)
+            _ = try await wallet.gateway.accounts.change(ApplePayGatewayFixture.processor, change, context: .test)
             await expectNoProvider { try await wallet.checkout() }
         }
     }

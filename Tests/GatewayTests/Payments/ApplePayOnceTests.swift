@@ -103,7 +103,7 @@ struct ApplePayOnceTests {
             let payment = try wallet.desk.payment(contract)
             // What is durable when the process dies between the claim and the call.
             let audit = AuditContext(actor: .user, requestID: "req_test")
-            let processor = try AccountID.test(WalletDesk.processor)
+            let processor = try AccountID.test(ApplePayGatewayFixture.processor)
             #expect(
                 try await wallet.gateway.settlements.run(audit) { settlement in
                     try TokenClaim(settlement).claim("ab", for: payment, processor: processor)

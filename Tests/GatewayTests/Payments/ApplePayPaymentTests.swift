@@ -19,7 +19,7 @@ struct ApplePayPaymentTests {
                 Issue.record("the contract is \(contract.instruction)")
                 return
             }
-            #expect(request.merchantIdentifier == ApplePayMint.merchantIdentifier && request.countryCode == "CN")
+            #expect(request.merchantIdentifier == ApplePayTestTokens.merchantIdentifier && request.countryCode == "CN")
             #expect(request.currencyCode == "CNY" && request.total == .init(label: "Example", amount: "39.90"))
             #expect(request.supportedNetworks == ["visa", "chinaUnionPay"])
             #expect(request.merchantCapabilities == ["supports3DS"])
@@ -27,11 +27,12 @@ struct ApplePayPaymentTests {
             let second = try await wallet.checkout()
             #expect(second.instruction != contract.instruction)
             let silent = try await wallet.gateway.cashier.open(
-                CheckoutRequest(sku: "vip_month", platform: .web, currency: Desk.money(0).currency),
-                user: Desk.user("alice"), context: .test)
+                CheckoutRequest(sku: "vip_month", platform: .web, currency: GatewayFixture.money(0).currency),
+                user: GatewayFixture.user("alice"), context: .test)
             #expect(silent.instruction.type == .url)
             #expect(
-                try await wallet.gateway.contracts.find(contract.order.rawValue, user: Desk.user("alice")) == contract)
+                try await wallet.gateway.contracts.find(contract.order.rawValue, user: GatewayFixture.user("alice"))
+                    == contract)
         }
     }
 
@@ -39,7 +40,7 @@ struct ApplePayPaymentTests {
     func `a sound token pays and its processor gets the form that it takes`(
         _ engine: TestEngine, _ form: InstrumentForm
     ) async throws {
-        try await withWalletDesk(on: engine, WalletDeskSetup { $0.form = form }) { wallet in
+        try await withWalletDesk(on: engine, ApplePayGatewayFixtureSetup { $0.form = form }) { wallet in
             for version in ApplePayRecipe.Version.allCases {
                 for shape in ApplePayRecipe.Form.allCases {
                     let contract = try await wallet.checkout()
@@ -66,8 +67,8 @@ struct ApplePayPaymentTests {
             #expect(encrypted.displayName == (shape == .bare ? nil : "Visa 1111"))
         case .networkToken(let card):
             let digits = card.accountNumber.withBytes { String(decoding: $0, as: UTF8.self) }
-            #expect(digits == ApplePayMint.accountNumber && card.expiryYear == 2031 && card.expiryMonth == 12)
-            #expect(card.cryptogram?.withBytes { Array($0) } == ApplePayMint.cryptogram)
+            #expect(digits == ApplePayTestTokens.accountNumber && card.expiryYear == 2031 && card.expiryMonth == 12)
+            #expect(card.cryptogram?.withBytes { Array($0) } == ApplePayTestTokens.cryptogram)
             #expect(card.electronicCommerceIndicator == "7")
         }
     }
@@ -77,13 +78,15 @@ struct ApplePayPaymentTests {
         try await withWalletDesk(on: engine) { wallet in
             let contract = try await wallet.buy()
             let record = try #require(try await wallet.desk.payments(contract.order).first)
-            #expect(record.payment.account.rawValue == WalletDesk.account)
-            #expect(record.payment.processor?.rawValue == WalletDesk.processor)
+            #expect(record.payment.account.rawValue == ApplePayGatewayFixture.account)
+            #expect(record.payment.processor?.rawValue == ApplePayGatewayFixture.processor)
             let refund = try await wallet.gateway.refunds.request(
-                contract.order.rawValue, amount: Desk.money(990), reason: "a test", context: .test)
-            #expect(refund.refund.state == .succeeded && wallet.line.count(.refund, at: WalletDesk.processor) == 1)
+                contract.order.rawValue, amount: GatewayFixture.money(990), reason: "a test", context: .test)
+            #expect(
+                refund.refund.state == .succeeded
+                    && wallet.line.count(.refund, at: ApplePayGatewayFixture.processor) == 1)
             // A dispute is told by the processor's own notification.
-            try await wallet.desk.notify("dispute.opened", contract, account: WalletDesk.processor)
+            try await wallet.desk.notify("dispute.opened", contract, account: ApplePayGatewayFixture.processor)
             #expect(try await wallet.desk.grants(contract.order).map(\.suspended) == [true])
             // Another account's word counts for nothing.
             try await wallet.desk.notify("dispute.lost", contract, account: "box-qr")
@@ -118,7 +121,7 @@ struct ApplePayPaymentTests {
             #expect(try await wallet.pay(contract, token).status == .pending)
             let other = try await wallet.refusal(contract, try wallet.token(contract))
             #expect(other?.withoutReason == .conflict(reason: ""))
-            try await wallet.desk.notify("payment.succeeded", contract, account: WalletDesk.processor)
+            try await wallet.desk.notify("payment.succeeded", contract, account: ApplePayGatewayFixture.processor)
             #expect(try await wallet.pay(contract, token).status == .paid)
             #expect(wallet.line.count(.charge) == 1)
         }
@@ -142,7 +145,7 @@ struct ApplePayPaymentTests {
 
     @Test(arguments: TestEngine.allCases)
     func `without a key a token goes on encrypted and its amount is not known`(_ engine: TestEngine) async throws {
-        try await withWalletDesk(on: engine, WalletDeskSetup { $0.hasKeys = false }) { wallet in
+        try await withWalletDesk(on: engine, ApplePayGatewayFixtureSetup { $0.hasKeys = false }) { wallet in
             let contract = try await wallet.checkout()
             #expect(try await wallet.pay(contract, try wallet.token(contract, amount: 1)).status == .paid)
             #expect(wallet.line.charges.map(\.amount) == [contract.amount])
@@ -157,7 +160,7 @@ struct ApplePayPaymentTests {
         try await withWalletDesk(on: engine) { wallet in
             let contract = try await wallet.buy()
             _ = try await wallet.gateway.refunds.request(
-                contract.order.rawValue, amount: Desk.money(990), reason: "a test", context: .test)
+                contract.order.rawValue, amount: GatewayFixture.money(990), reason: "a test", context: .test)
             let left = try await wallet.checkout(user: "bob")
             _ = try await wallet.retry(left.order, accept: [.qr], provider: "box-qr", user: "bob")
             try await withDatabase(on: .sqlite) { scratch in
@@ -189,7 +192,7 @@ struct ApplePayPaymentTests {
     }
 }
 
-extension WalletDesk {
+extension ApplePayGatewayFixture {
     /// Offers something at a price in fen.
     func sell(_ sku: String, _ price: Int64) async throws {
         let json = """

@@ -12,7 +12,7 @@ struct SecondPaymentTests {
     func `a success under another reference is a second payment`(
         _ engine: TestEngine, _ policy: DuplicatePolicy
     ) async throws {
-        try await withDesk(on: engine, DeskSetup(policies: OrderPolicies(duplicatePayment: policy))) { desk in
+        try await withDesk(on: engine, GatewayFixtureSetup(policies: OrderPolicies(duplicatePayment: policy))) { desk in
             let contract = try await desk.checkout("coins", provider: "scripted")
             let payment = try desk.payment(contract)
             func paid(_ event: String, _ reference: String?) async throws {
@@ -47,7 +47,7 @@ struct SecondPaymentTests {
         try await withDesk(on: engine) { desk in
             let contract = try await desk.checkout(provider: "scripted")
             let payment = try desk.payment(contract)
-            let came = Desk.money(4025)
+            let came = GatewayFixture.money(4025)
             for event in ["once", "again"] {
                 try await desk.state(
                     event, .payment(.init(payment: payment, outcome: .succeeded(came), reference: "trade-1")))

@@ -19,7 +19,7 @@ struct AppleLifeTests {
     }
 
     private static func sale(
-        _ step: AppleLife.Step, _ apple: AppleDesk, from start: Timestamp, token: String?
+        _ step: AppleLife.Step, _ apple: AppStoreGatewayFixture, from start: Timestamp, token: String?
     ) -> AppleSale {
         let bought = step.bought ?? step.period * 30
         return apple.period("life", from: 0, step.product) {
@@ -76,7 +76,7 @@ struct AppleLifeTests {
     }
 
     private static func expectSubscription(
-        _ step: AppleLife.Step, _ apple: AppleDesk, periods: ArraySlice<AppleLife.Step>
+        _ step: AppleLife.Step, _ apple: AppStoreGatewayFixture, periods: ArraySlice<AppleLife.Step>
     ) async throws {
         let all = try await apple.subscriptions()
         let shown = try #require(all.first)
@@ -89,7 +89,7 @@ struct AppleLifeTests {
     }
 
     private static func expectEntitlement(
-        _ step: AppleLife.Step, _ apple: AppleDesk, from start: Timestamp
+        _ step: AppleLife.Step, _ apple: AppStoreGatewayFixture, from start: Timestamp
     ) async throws {
         let status = try await apple.status()
         #expect(status.active == (step.until != nil), "\(step)")
@@ -201,7 +201,7 @@ struct AppleOccurrence: Sendable, CustomTestStringConvertible {
             pair: .init("RESCIND_CONSENT"), name: "with the app's transaction",
             top: (
                 "appData",
-                about.merging(["signedAppTransactionInfo": .string(AppleMint.sign(appTransaction))]) { $1 }
+                about.merging(["signedAppTransactionInfo": .string(AppleTestCertificates.sign(appTransaction))]) { $1 }
             )),
         AppleOccurrence(pair: .init("TEST")),
         AppleOccurrence(pair: .init("SUBSCRIBED", "INITIAL_BUY"), name: "without anything inside"),
@@ -213,7 +213,7 @@ struct AppleOccurrence: Sendable, CustomTestStringConvertible {
          "receiptCreationDate":1790000000000}
         """.utf8)
 
-    func notice(_ apple: AppleDesk, token: String) -> AppleNotice {
+    func notice(_ apple: AppStoreGatewayFixture, token: String) -> AppleNotice {
         let sold = sale.map { sale in apple.sale(sale.product, sale.kind) { $0.token = isClaimed ? token : nil } }
         return AppleNotice(pair.type, pair.subtype, sold, at: apple.now) { notice in
             notice.top = top.map { [$0.name: .object($0.members)] }

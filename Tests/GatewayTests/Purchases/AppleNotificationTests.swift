@@ -70,7 +70,7 @@ struct AppleNotificationTests {
         try await withAppleDesk(on: engine) { apple in
             let sale = apple.period("bad", from: 0)
             let other = apple.period("other", from: 0)
-            let forged = AppleMint.sign(sale.payload, by: .forger)
+            let forged = AppleTestCertificates.sign(sale.payload, by: .forger)
             let bad: [(String, AppleNotice)] = [
                 ("forged", AppleNotice("SUBSCRIBED", nil, sale, at: apple.now) { $0.signer = .forger }),
                 ("forged inside", AppleNotice("SUBSCRIBED", nil, sale, at: apple.now) { $0.transaction = forged }),
@@ -105,9 +105,9 @@ struct AppleNotificationTests {
         }
     }
 
-    private static func refusal(of raw: RawNotification, _ apple: AppleDesk) async -> GatewayError? {
+    private static func refusal(of raw: RawNotification, _ apple: AppStoreGatewayFixture) async -> GatewayError? {
         do throws(GatewayError) {
-            _ = try await apple.gateway.notifications.receive(token: AppleDesk.notifyToken, raw)
+            _ = try await apple.gateway.notifications.receive(token: AppStoreGatewayFixture.notifyToken, raw)
             return nil
         } catch {
             return error
@@ -167,7 +167,8 @@ struct AppleNotificationTests {
             try await withThrowingTaskGroup(of: Int.self) { group in
                 for _ in 0..<100 {
                     group.addTask {
-                        try await apple.gateway.notifications.receive(token: AppleDesk.notifyToken, raw).status
+                        try await apple.gateway.notifications.receive(token: AppStoreGatewayFixture.notifyToken, raw)
+                            .status
                     }
                 }
                 for try await status in group { #expect(status == 200) }

@@ -15,7 +15,7 @@ struct BoughtAgainTests {
         let restored: AppleSale
         let again: AppleSale
 
-        init(_ original: String, at apple: AppleDesk) {
+        init(_ original: String, at apple: AppStoreGatewayFixture) {
             let original = apple.sale("com.example.ring", AppleSale.nonConsumable) {
                 $0.id = original
                 $0.purchased -= 3_600_000
@@ -34,7 +34,7 @@ struct BoughtAgainTests {
     enum Fact: CaseIterable, Sendable { case first, restored, again, refund }
 
     /// Apple takes the purchase back 600 s after it was made.
-    private static func refund(_ sale: AppleSale, _ trio: Trio, at apple: AppleDesk) async throws {
+    private static func refund(_ sale: AppleSale, _ trio: Trio, at apple: AppStoreGatewayFixture) async throws {
         try await apple.notify(
             AppleNotice(
                 "REFUND", nil,
@@ -44,12 +44,12 @@ struct BoughtAgainTests {
                 }, at: apple.now))
     }
 
-    private static func holds(_ apple: AppleDesk, _ user: String) async throws -> [String] {
+    private static func holds(_ apple: AppStoreGatewayFixture, _ user: String) async throws -> [String] {
         try await apple.desk.snapshot(user).entitlements.filter(\.status.holds).map(\.source.id).sorted()
     }
 
-    private static func orders(_ apple: AppleDesk, _ user: String) async throws -> [String] {
-        try await apple.gateway.orders.list(OrderQuery(user: Desk.user(user)), cursor: nil, limit: 9).items
+    private static func orders(_ apple: AppStoreGatewayFixture, _ user: String) async throws -> [String] {
+        try await apple.gateway.orders.list(OrderQuery(user: GatewayFixture.user(user)), cursor: nil, limit: 9).items
             .map { "\($0.status)" }.sorted()
     }
 
@@ -180,7 +180,7 @@ struct BoughtAgainTests {
             apple.desk.clock.advance(seconds: 60)
             let gift = try await apple.gateway.grants.create(
                 GrantRequest(sku: "ring", durationDays: nil, expiresAt: nil, reason: "sorry"),
-                to: Desk.user("alice"), by: .admin, context: .test)
+                to: GatewayFixture.user("alice"), by: .admin, context: .test)
             let second = apple.sale("com.example.ring", AppleSale.nonConsumable)
             // The gift gives it, and not this purchase.
             #expect(try await apple.attach(second).active)
@@ -194,8 +194,8 @@ struct BoughtAgainTests {
     /// A test purchase that is held is worth what it is worth when it is given.
     @Test(arguments: TestEngine.allCases)
     func `a held test purchase gives who is not entitled nothing`(_ engine: TestEngine) async throws {
-        try await withDesk(on: engine, AppleDeskSetup().desk) { desk in
-            let apple = try await AppleDesk(desk, AppleDeskSetup())
+        try await withDesk(on: engine, AppStoreGatewayFixtureSetup().desk) { desk in
+            let apple = try await AppStoreGatewayFixture(desk, AppStoreGatewayFixtureSetup())
             let rings = [Int64(2), 1].map { age in
                 apple.sale("com.example.ring", AppleSale.nonConsumable) {
                     $0.environment = "Sandbox"
@@ -204,7 +204,7 @@ struct BoughtAgainTests {
             }
             for ring in rings { try await apple.attach(ring) }
             #expect(try await Self.holds(apple, "alice") == [rings[0].id])
-            let strict = try await AppleDesk(desk, AppleDeskSetup { $0.entitles = "none" })
+            let strict = try await AppStoreGatewayFixture(desk, AppStoreGatewayFixtureSetup { $0.entitles = "none" })
             let refund = rings[0].signedAgain(after: 600) { $0.revoked = $0.signed }
             try await strict.notify(AppleNotice("REFUND", nil, refund, at: strict.now))
             #expect(try await Self.holds(strict, "alice").isEmpty)

@@ -96,7 +96,7 @@ struct ConsumptionTests {
             for word in row.words { order = try await apple.attach(sale, consent: word).order_id }
             if row.spent > 0 {
                 _ = try await apple.gateway.wallets.debit(
-                    row.spent, of: "chips", from: Desk.user("alice"), reason: "", context: .test)
+                    row.spent, of: "chips", from: GatewayFixture.user("alice"), reason: "", context: .test)
             }
             let notice = AppleNotice("CONSUMPTION_REQUEST", nil, sale, at: apple.now)
             for _ in 0..<2 { try await apple.notify(notice) }
@@ -168,7 +168,7 @@ struct ConsumptionTests {
                 try await apple.notify(AppleNotice("CONSUMPTION_REQUEST", nil, sale, at: apple.now))
             }
             try await apple.attach(one, consent: false)
-            _ = try await apple.gateway.users.erase(Desk.user("bob"), context: .test)
+            _ = try await apple.gateway.users.erase(GatewayFixture.user("bob"), context: .test)
             try await apple.answer()
             #expect(appStore.sent.isEmpty)
             #expect(try await apple.lines(order) == ["the customer has not consented"])
@@ -266,14 +266,14 @@ struct ConsumptionTests {
     }
 
     private static func desk(
-        _ apple: AppleDesk, _ appStore: ScriptedAppStore, entitles: Bool = true
-    ) async throws -> AppleDesk {
+        _ apple: AppStoreGatewayFixture, _ appStore: ScriptedAppStore, entitles: Bool = true
+    ) async throws -> AppStoreGatewayFixture {
         _ = try await apple.gateway.catalogue.merge(try skus(), context: .test)
         return try apple.asking(appStore, entitles: entitles ? "all" : "none")
     }
 }
 
-extension AppleDesk {
+extension AppStoreGatewayFixture {
     fileprivate func units() -> AppleSale { sale("com.example.c.units", AppleSale.consumable) }
 
     @discardableResult
@@ -281,7 +281,8 @@ extension AppleDesk {
     {
         desk.clock.tick()
         return try await gateway.purchases.attach(
-            .signedTransaction(sale.jws), fallback: nil, consent: consent, user: Desk.user(user), context: .test)
+            .signedTransaction(sale.jws), fallback: nil, consent: consent, user: GatewayFixture.user(user),
+            context: .test)
     }
 
     /// Runs the notifications' jobs and the answers that are due.

@@ -43,7 +43,7 @@ struct FamilySharingTests {
             }
             #expect(days.allSatisfy { $0.charged == 0 && $0.refunded == 0 })
             let told = try await apple.gateway.reports.explain(
-                user: Desk.user("alice"), sku: nil, reader: .user, languages: ["en"])
+                user: GatewayFixture.user("alice"), sku: nil, reader: .user, languages: ["en"])
             #expect(told.facts.contains { $0.type == "order.sharing_ended" })
             // Whoever comes back has it again.
             try await apple.notify(AppleNotice("SUBSCRIBED", nil, sale.signedAgain(after: 20), at: apple.now))

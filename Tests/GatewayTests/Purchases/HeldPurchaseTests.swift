@@ -17,7 +17,9 @@ struct HeldPurchaseTests {
         case revoke = "REVOKE"
     }
 
-    private static func rings(_ apple: AppleDesk, _ environment: String = "Production", count: Int = 2) -> [AppleSale] {
+    private static func rings(
+        _ apple: AppStoreGatewayFixture, _ environment: String = "Production", count: Int = 2
+    ) -> [AppleSale] {
         (0..<count).map { number in
             apple.sale("com.example.ring", AppleSale.nonConsumable) {
                 $0.environment = environment
@@ -27,7 +29,8 @@ struct HeldPurchaseTests {
         }
     }
 
-    private static func takeBack(_ sale: AppleSale, _ way: Way = .refund, at apple: AppleDesk) async throws {
+    private static func takeBack(_ sale: AppleSale, _ way: Way = .refund, at apple: AppStoreGatewayFixture) async throws
+    {
         let taken = sale.signedAgain(after: 600) { sale in
             sale.revoked = sale.signed
             if way == .revoke { sale.more["inAppOwnershipType"] = .string("FAMILY_SHARED") }
@@ -35,7 +38,7 @@ struct HeldPurchaseTests {
         try await apple.notify(AppleNotice(way.rawValue, nil, taken, at: apple.now))
     }
 
-    private static func holds(_ apple: AppleDesk, _ user: String = "alice") async throws -> [String] {
+    private static func holds(_ apple: AppStoreGatewayFixture, _ user: String = "alice") async throws -> [String] {
         try await apple.desk.snapshot(user).entitlements.filter(\.status.holds).map(\.source.id)
     }
 
@@ -90,7 +93,7 @@ struct HeldPurchaseTests {
             #expect(order.timeline.map(\.type).last == "order.granted" && order.status == .paid)
             #expect(try await apple.desk.count("audit WHERE action = 'order.granted'") == 1)
             let told = try await apple.gateway.reports.explain(
-                user: Desk.user("alice"), sku: "ring", reader: .user, languages: ["en"])
+                user: GatewayFixture.user("alice"), sku: "ring", reader: .user, languages: ["en"])
             #expect(told.facts.contains { $0.type == "order.granted" && $0.text.contains("given after all") })
             // The reversal gives the first one again, and takes nothing.
             try await apple.notify(
@@ -115,7 +118,8 @@ struct HeldPurchaseTests {
             #expect(try await Self.holds(apple) == [held.id])
             #expect(try await apple.status().tier == "VIP")
             let gift = try await apple.gateway.grants.create(
-                GrantRequest(sku: "ring", durationDays: nil, expiresAt: nil, reason: "sorry"), to: Desk.user("bob"),
+                GrantRequest(sku: "ring", durationDays: nil, expiresAt: nil, reason: "sorry"),
+                to: GatewayFixture.user("bob"),
                 by: .admin, context: .test)
             let ring = Self.rings(apple)[0]
             #expect(try await apple.attach(ring, user: "bob").active)
@@ -144,7 +148,7 @@ struct HeldPurchaseTests {
                 let rings = Self.rings(apple)
                 for ring in rings { try await apple.attach(ring, user: user) }
                 _ = try await apple.gateway.purchases.transfer(
-                    rings[leaving].id, to: Desk.user(other), environment: nil, context: .test)
+                    rings[leaving].id, to: GatewayFixture.user(other), environment: nil, context: .test)
                 #expect(try await Self.holds(apple, user) == [rings[1 - leaving].id])
                 #expect(try await Self.holds(apple, other) == [rings[leaving].id])
                 try await Self.takeBack(rings[leaving], at: apple)
@@ -160,7 +164,7 @@ struct HeldPurchaseTests {
             let rings = Self.rings(apple)
             try await apple.attach(rings[0])
             _ = try await apple.gateway.purchases.transfer(
-                rings[0].id, to: Desk.user("bob"), environment: nil, context: .test)
+                rings[0].id, to: GatewayFixture.user("bob"), environment: nil, context: .test)
             #expect(try await apple.attach(rings[1], user: "bob").active)
             #expect(try await Self.holds(apple, "bob") == [rings[0].id])
             try await Self.takeBack(rings[0], at: apple)

@@ -55,7 +55,7 @@ enum LedgerSamples {
     static let anybody = TestPurchaseRules(entitled: .all, maxHours: 0)
 }
 
-extension AppleDesk {
+extension AppStoreGatewayFixture {
     /// Runs a body in one transaction.
     func settle<T: Sendable>(_ body: @escaping @Sendable (Settlement) throws -> T) async throws -> T {
         try await gateway.settlements.run(AuditContext(actor: .system("test"), requestID: "")) { try body($0) }
@@ -65,7 +65,7 @@ extension AppleDesk {
 extension Settlement {
     /// Makes a user, or finds the one of this name, and locks it.
     func user(_ name: String) throws -> ID<User> {
-        let user = try tx.users.ensure(Desk.user(name), candidate: ids.make(), at: now)
+        let user = try tx.users.ensure(GatewayFixture.user(name), candidate: ids.make(), at: now)
         try tx.users.lock(user)
         return user
     }

@@ -101,7 +101,7 @@ struct OwnershipDecisionTests {
     ]
 
     /// A decision alone gives no grants, so the invariants do not hold after it.
-    private static let setup = AppleDeskSetup { $0.desk.checksInvariants = false }
+    private static let setup = AppStoreGatewayFixtureSetup { $0.desk.checksInvariants = false }
 
     @Test(arguments: TestEngine.allCases)
     func `each claim is decided by tokens first, then by the policy`(_ engine: TestEngine) async throws {
@@ -172,7 +172,7 @@ struct OwnershipDecisionTests {
             }
             _ = apple.desk.watch.taken()
             try await apple.settle { [claims] settlement in
-                _ = try settlement.ownership.lockHolders(of: claims, claimant: Desk.user("dave"))
+                _ = try settlement.ownership.lockHolders(of: claims, claimant: GatewayFixture.user("dave"))
             }
             let sent = apple.desk.watch.taken()
             let originals = sent.filter { $0.sql.contains("pg_advisory_xact_lock") }

@@ -41,11 +41,11 @@ struct PurchaseAttachTests {
     }
 
     static let prices = [
-        Price(milliunits: 5990, currency: "USD", money: Desk.money(599, "USD")),
-        Price(milliunits: 39_900, currency: "CNY", money: Desk.money(3990)),
-        Price(milliunits: 600_000, currency: "JPY", money: Desk.money(600, "JPY")),
-        Price(milliunits: 1_234, currency: "KWD", money: Desk.money(1_234, "KWD")),
-        Price(milliunits: 0, currency: "USD", money: Desk.money(0, "USD")),
+        Price(milliunits: 5990, currency: "USD", money: GatewayFixture.money(599, "USD")),
+        Price(milliunits: 39_900, currency: "CNY", money: GatewayFixture.money(3990)),
+        Price(milliunits: 600_000, currency: "JPY", money: GatewayFixture.money(600, "JPY")),
+        Price(milliunits: 1_234, currency: "KWD", money: GatewayFixture.money(1_234, "KWD")),
+        Price(milliunits: 0, currency: "USD", money: GatewayFixture.money(0, "USD")),
         Price(milliunits: 5_995, currency: "USD", money: nil),
         Price(milliunits: 600_500, currency: "JPY", money: nil), Price(milliunits: nil, currency: nil, money: nil),
         Price(milliunits: 5990, currency: nil, money: nil), Price(milliunits: nil, currency: "USD", money: nil),
@@ -69,7 +69,9 @@ struct PurchaseAttachTests {
                 let attached = try await apple.attach(apple.sale { priced(&$0) }, user: "asked\(number)")
                 let order = try await apple.order(attached).order
                 #expect(attached.order_id == asked.order.rawValue)
-                #expect(order.amount == Desk.money(3990) && order.charged == price.money, "\(price.testDescription)")
+                #expect(
+                    order.amount == GatewayFixture.money(3990) && order.charged == price.money,
+                    "\(price.testDescription)")
                 #expect(order.status == .paid)
             }
         }

@@ -39,7 +39,7 @@ struct PurchaseEnvironmentTests {
     /// What `sandbox` says, and how many hours of its purchase each user gets.
     struct Rules: Sendable, CustomTestStringConvertible {
         let testDescription: String
-        let setup: AppleDeskSetup
+        let setup: AppStoreGatewayFixtureSetup
         let alice: Int64
         let bob: Int64
     }
@@ -96,7 +96,7 @@ struct PurchaseEnvironmentTests {
 
     @Test(arguments: TestEngine.allCases)
     func `a bounded non-consumable of the sandbox ends`(_ engine: TestEngine) async throws {
-        try await withAppleDesk(on: engine, AppleDeskSetup { $0.maxHours = 2 }) { apple in
+        try await withAppleDesk(on: engine, AppStoreGatewayFixtureSetup { $0.maxHours = 2 }) { apple in
             let sale = apple.sale("com.example.life", AppleSale.nonConsumable) { $0.environment = "Sandbox" }
             let attached = try await apple.attach(sale)
             #expect(!attached.perpetual && attached.expires_at == apple.now.adding(seconds: 7_200).rawValue)
@@ -107,7 +107,7 @@ struct PurchaseEnvironmentTests {
 
     @Test(arguments: TestEngine.allCases)
     func `an environment that is not configured is refused`(_ engine: TestEngine) async throws {
-        try await withAppleDesk(on: engine, AppleDeskSetup { $0.environments = ["Production"] }) { apple in
+        try await withAppleDesk(on: engine, AppStoreGatewayFixtureSetup { $0.environments = ["Production"] }) { apple in
             let refused = GatewayError.invalidTransaction(.wrongEnvironment)
             #expect(try await apple.refusal(apple.sale { $0.environment = "Sandbox" }) == refused)
             // Where Xcode is not allowed, its one certificate is just not Apple's chain.
@@ -120,7 +120,7 @@ struct PurchaseEnvironmentTests {
         }
     }
 
-    private static let xcode = AppleDeskSetup { $0.environments = ["Production", "Sandbox", "Xcode"] }
+    private static let xcode = AppStoreGatewayFixtureSetup { $0.environments = ["Production", "Sandbox", "Xcode"] }
 
     @Test(arguments: TestEngine.allCases)
     func `in xcode ids repeat and nobody owns them`(_ engine: TestEngine) async throws {
@@ -174,28 +174,31 @@ struct PurchaseEnvironmentTests {
             ] as [(String, Int64, Bool)] {
                 let sale = apple.sale(product)
                 let attached = try await apple.gateway.receipts.verify(
-                    sale.simulatorReceipt, transactionID: sale.id, user: Desk.user(product), context: .test
+                    sale.simulatorReceipt, transactionID: sale.id, user: GatewayFixture.user(product), context: .test
                 ).attached
                 #expect(attached.environment == "Xcode" && attached.active, "\(product)")
                 #expect(attached.expires_at == expires && attached.perpetual == perpetual, "\(product)")
                 let again = try await apple.gateway.receipts.verify(
-                    sale.simulatorReceipt, transactionID: sale.id, user: Desk.user(product), context: .test
+                    sale.simulatorReceipt, transactionID: sale.id, user: GatewayFixture.user(product), context: .test
                 ).attached
                 #expect(again == attached)
             }
             let gems = apple.sale("com.example.gems")
             let units = try await apple.gateway.receipts.verify(
-                gems.simulatorReceipt, transactionID: gems.id, user: Desk.user("gems"), context: .test
+                gems.simulatorReceipt, transactionID: gems.id, user: GatewayFixture.user("gems"), context: .test
             ).attached
             #expect(units.credited == ["gems": 10] && !units.active && units.expires_at == 0)
         }
-        let production = AppleDeskSetup { ($0.environments, $0.isDevelopment) = (["Production", "Xcode"], false) }
-        for setup in [AppleDeskSetup(), production] {
+        let production = AppStoreGatewayFixtureSetup {
+            ($0.environments, $0.isDevelopment) = (["Production", "Xcode"], false)
+        }
+        for setup in [AppStoreGatewayFixtureSetup(), production] {
             try await withAppleDesk(on: engine, setup) { apple in
                 let sale = apple.sale()
                 await #expect(throws: GatewayError.invalidReceipt("wrong_environment")) {
                     try await apple.gateway.receipts.verify(
-                        sale.simulatorReceipt, transactionID: sale.id, user: Desk.user("alice"), context: .test)
+                        sale.simulatorReceipt, transactionID: sale.id, user: GatewayFixture.user("alice"),
+                        context: .test)
                 }
             }
         }

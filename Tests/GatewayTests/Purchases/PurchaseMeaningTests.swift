@@ -8,7 +8,7 @@ import Testing
 
 @Suite("Purchases: which SKU they mean")
 struct PurchaseMeaningTests {
-    private func sell(_ json: String, at apple: AppleDesk) async throws {
+    private func sell(_ json: String, at apple: AppStoreGatewayFixture) async throws {
         _ = try await apple.gateway.catalogue.create(
             try JSONDecoder().decode(SKU.self, from: Data(json.utf8)), context: .test)
     }

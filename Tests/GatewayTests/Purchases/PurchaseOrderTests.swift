@@ -56,7 +56,7 @@ struct PurchaseOrderTests {
             #expect((attached.order_id == asked.order.rawValue) == story.completes)
             let order = try await apple.order(attached).order
             #expect(order.origin == (story.completes ? .checkout : story.isRenewal ? .renewal : .purchase))
-            #expect(order.paidAt == sale.purchasedAt && order.charged == Desk.money(100, "USD"))
+            #expect(order.paidAt == sale.purchasedAt && order.charged == GatewayFixture.money(100, "USD"))
             let waiting = try await apple.desk.order(asked.order)
             #expect(waiting.status == (story.completes ? .paid : .open))
             #expect(
@@ -142,7 +142,9 @@ struct PurchaseOrderTests {
     func `money for an order that apple paid gives nothing more and goes back`(
         _ engine: TestEngine, _ policy: DuplicatePolicy
     ) async throws {
-        let setup = AppleDeskSetup { $0.desk = DeskSetup(policies: OrderPolicies(duplicatePayment: policy)) }
+        let setup = AppStoreGatewayFixtureSetup {
+            $0.desk = GatewayFixtureSetup(policies: OrderPolicies(duplicatePayment: policy))
+        }
         try await withAppleDesk(on: engine, setup) { apple in
             let desk = apple.desk
             let asked = try await apple.ask("gems")

@@ -102,7 +102,8 @@ struct PurchaseOwnershipTests {
                     group.addTask {
                         do throws(GatewayError) {
                             let attached = try await apple.gateway.purchases.attach(
-                                .signedTransaction(sale.jws), fallback: nil, user: Desk.user(user), context: .test)
+                                .signedTransaction(sale.jws), fallback: nil, user: GatewayFixture.user(user),
+                                context: .test)
                             return (user, attached, nil)
                         } catch {
                             return (user, nil, error)

@@ -19,11 +19,11 @@ struct PurchasePolicyTests {
         let ifInactive: Outcome
         let share: Outcome
         /// Makes the purchase the owner's, and says what the other one presents.
-        let prepare: @Sendable (AppleDesk, _ owner: String, _ original: String) async throws -> AppleSale
+        let prepare: @Sendable (AppStoreGatewayFixture, _ owner: String, _ original: String) async throws -> AppleSale
 
         init(
             _ name: String, transfer: Outcome = .moved, ifInactive: Outcome = .refused, share: Outcome = .shared,
-            _ prepare: @escaping @Sendable (AppleDesk, String, String) async throws -> AppleSale
+            _ prepare: @escaping @Sendable (AppStoreGatewayFixture, String, String) async throws -> AppleSale
         ) {
             (self.name, self.transfer, self.ifInactive, self.share) = (name, transfer, ifInactive, share)
             self.prepare = prepare
@@ -40,7 +40,7 @@ struct PurchasePolicyTests {
     }
 
     private static func pass(
-        _ apple: AppleDesk, _ owner: String, _ original: String, days: Int64, token: String? = nil
+        _ apple: AppStoreGatewayFixture, _ owner: String, _ original: String, days: Int64, token: String? = nil
     ) async throws -> AppleSale {
         let sale = apple.sale { ($0.id, $0.token) = (original, token) }
         try await apple.attach(sale, user: owner)
@@ -50,7 +50,7 @@ struct PurchasePolicyTests {
 
     /// A month of a subscription, so many days after it began.
     private static func month(
-        _ apple: AppleDesk, _ owner: String, _ original: String, days: Int64, token: String? = nil
+        _ apple: AppStoreGatewayFixture, _ owner: String, _ original: String, days: Int64, token: String? = nil
     ) async throws -> AppleSale {
         let sale = apple.period(original, from: 0) { ($0.id, $0.token) = ("\(original)-1", token) }
         try await apple.attach(sale, user: owner)
@@ -58,7 +58,7 @@ struct PurchasePolicyTests {
         return sale
     }
 
-    private static func fail(_ apple: AppleDesk, _ sale: AppleSale, graceDays: Int64?) async throws {
+    private static func fail(_ apple: AppStoreGatewayFixture, _ sale: AppleSale, graceDays: Int64?) async throws {
         let renewal = AppleRenewal(sale, signed: apple.now.rawValue * 1_000) {
             $0.isInRetry = true
             $0.graceEnds = graceDays.map { sale.purchased + (30 + $0) * 86_400_000 }
@@ -86,7 +86,7 @@ struct PurchasePolicyTests {
         },
         Situation("an erased owner", transfer: .refused, share: .refused) { apple, owner, original in
             let sale = try await pass(apple, owner, original, days: 40)
-            _ = try await apple.gateway.users.erase(Desk.user(owner), context: .test)
+            _ = try await apple.gateway.users.erase(GatewayFixture.user(owner), context: .test)
             return sale
         },
         Situation("gems", ifInactive: .moved) { apple, owner, original in
@@ -143,14 +143,14 @@ struct PurchasePolicyTests {
         },
     ]
 
-    static func setup(_ policy: OwnershipPolicy, limit: Int64 = 5, cooldown: Int64 = 5) -> AppleDeskSetup {
-        AppleDeskSetup {
+    static func setup(_ policy: OwnershipPolicy, limit: Int64 = 5, cooldown: Int64 = 5) -> AppStoreGatewayFixtureSetup {
+        AppStoreGatewayFixtureSetup {
             $0.desk.ownership = OwnershipRules(policy: policy, shareLimit: limit, cooldownDays: cooldown)
         }
     }
 
     private static func outcome(
-        _ apple: AppleDesk, _ sale: AppleSale, from owner: ID<User>, to other: String
+        _ apple: AppStoreGatewayFixture, _ sale: AppleSale, from owner: ID<User>, to other: String
     ) async throws -> Outcome {
         if let refusal = try await apple.refusal(sale, user: other) {
             #expect(refusal == .purchaseBelongsToAnotherUser)
@@ -169,7 +169,8 @@ struct PurchasePolicyTests {
             for (number, situation) in Self.situations.enumerated() {
                 let (owner, other, original) = ("owner\(number)", "other\(number)", "original-\(number)")
                 _ = try await apple.token(owner)
-                let id = try #require(try await apple.store.read { db in try db.users.findID(Desk.user(owner)) })
+                let id = try #require(
+                    try await apple.store.read { db in try db.users.findID(GatewayFixture.user(owner)) })
                 let sale = try await situation.prepare(apple, owner, original)
                 let expected = situation.outcome(policy)
                 #expect(try await Self.outcome(apple, sale, from: id, to: other) == expected, "\(situation.name)")
@@ -232,7 +233,7 @@ struct PurchasePolicyTests {
     func `in xcode nothing is anybody's, whatever the policy`(_ engine: TestEngine) async throws {
         try await withAppleDesk(
             on: engine,
-            AppleDeskSetup {
+            AppStoreGatewayFixtureSetup {
                 $0.environments = ["Xcode"]
                 $0.desk.ownership = OwnershipRules(policy: .share, shareLimit: 1)
             }
@@ -270,7 +271,7 @@ struct PurchasePolicyTests {
     }
 }
 
-extension AppleDesk {
+extension AppStoreGatewayFixture {
     /// How often an event about an original transaction was told.
     func traces(_ type: String, _ original: String) async throws -> Int64 {
         try await desk.count("events WHERE type = '\(type)' AND subject = '\(original)'")

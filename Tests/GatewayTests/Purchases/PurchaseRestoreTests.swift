@@ -13,7 +13,7 @@ struct PurchaseRestoreTests {
         try await withAppleDesk(on: engine) { apple in
             try await apple.attach(apple.sale { $0.id = "taken" }, user: "bob")
             var jws = (0..<197).map { apple.sale($0 % 2 == 0 ? "com.example.vip.month" : "merchant.example.day1").jws }
-            let forged = AppleMint.sign(apple.sale().payload, by: .forger)
+            let forged = AppleTestCertificates.sign(apple.sale().payload, by: .forger)
             for (index, bad) in [(0, forged), (100, "x"), (199, apple.sale { $0.id = "taken" }.jws)] {
                 jws.insert(bad, at: index)
             }
@@ -58,7 +58,7 @@ struct PurchaseRestoreTests {
     /// What a user did, and what the seven fields say; `ends` counts days from the start, nil is 0.
     struct State: Sendable, CustomTestStringConvertible {
         let testDescription: String
-        let act: @Sendable (AppleDesk) async throws -> Void
+        let act: @Sendable (AppStoreGatewayFixture) async throws -> Void
         var active = true
         var ends: Int64?
         var tierEnds: Int64?

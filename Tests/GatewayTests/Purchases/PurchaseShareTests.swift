@@ -16,7 +16,7 @@ struct PurchaseShareTests {
          "prices": [{"currency": "CNY", "value": 100}], "apple_product_ids": ["com.example.later"]}
         """
 
-    private static func changes(_ apple: AppleDesk) async throws -> [String: Int64] {
+    private static func changes(_ apple: AppStoreGatewayFixture) async throws -> [String: Int64] {
         var versions: [String: Int64] = [:]
         for user in users { versions[user] = try await apple.desk.snapshot(user).version }
         return versions

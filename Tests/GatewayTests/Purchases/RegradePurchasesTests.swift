@@ -9,7 +9,7 @@ import Testing
 @Suite("Purchases: what an earlier release made of them")
 struct RegradePurchasesTests {
     /// Puts what a sale gave to where an earlier release left it after a refund of a part: all of it taken back.
-    private static func takeAll(_ apple: AppleDesk) async throws {
+    private static func takeAll(_ apple: AppStoreGatewayFixture) async throws {
         try await apple.store.write { tx in
             try tx.execute(
                 "UPDATE grants SET revoked_at = 1, revoked_by = 'refund', days = 90 WHERE source_kind = 'apple_transaction'"
@@ -41,7 +41,9 @@ struct RegradePurchasesTests {
                 let part = sale.signedAgain(after: 10) { ($0.revoked, $0.percentage) = ($0.signed, 33_333) }
                 try await apple.notify(AppleNotice("REFUND", nil, part, at: apple.now))
             }
-            let user = try await apple.store.read { db in try db.users.findID(Desk.user("alice"))?.rawValue ?? "" }
+            let user = try await apple.store.read { db in
+                try db.users.findID(GatewayFixture.user("alice"))?.rawValue ?? ""
+            }
             let before = try await apple.desk.events(user).count
             try await Self.takeAll(apple)
             // Nothing is wrong as long as the job has not run.

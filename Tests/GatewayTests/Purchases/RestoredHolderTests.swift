@@ -11,8 +11,9 @@ import Testing
 struct RestoredHolderTests {
     typealias Kind = RestoredPurchaseTests.Kind
 
-    private static func refund(_ pair: RestoredPurchaseTests.Pair, _ sale: AppleSale, at apple: AppleDesk) async throws
-    {
+    private static func refund(
+        _ pair: RestoredPurchaseTests.Pair, _ sale: AppleSale, at apple: AppStoreGatewayFixture
+    ) async throws {
         try await apple.notify(AppleNotice("REFUND", nil, pair.refund(sale), at: apple.now))
     }
 
@@ -175,7 +176,7 @@ struct RestoredHolderTests {
     func `a further id that was taken back, and gives all the same, is found`(
         _ engine: TestEngine, _ kind: Kind
     ) async throws {
-        var setup = AppleDeskSetup()
+        var setup = AppStoreGatewayFixtureSetup()
         setup.desk.checksInvariants = false
         try await withAppleDesk(on: engine, setup) { apple in
             let pair = kind.pair("1000", at: apple)
@@ -199,7 +200,7 @@ struct RestoredHolderTests {
                 for sale in [pair.second, pair.first] { try await apple.attach(sale, user: "\(kind)") }
                 try await Self.refund(pair, pair.first, at: apple)
                 let told = try await apple.gateway.reports.explain(
-                    user: Desk.user("\(kind)"), sku: nil, reader: .user, languages: ["en"])
+                    user: GatewayFixture.user("\(kind)"), sku: nil, reader: .user, languages: ["en"])
                 #expect(told.facts.count { $0.type == "purchase.made" } == 1, "\(told.facts)")
             }
             try await withDatabase(on: .sqlite) { scratch in

@@ -21,7 +21,7 @@ struct RestoredPurchaseTests {
     enum Kind: CaseIterable, Sendable {
         case ring, untold, period, namedPeriod
 
-        func pair(_ original: String, at apple: AppleDesk) -> Pair {
+        func pair(_ original: String, at apple: AppStoreGatewayFixture) -> Pair {
             let sale =
                 switch self {
                 case .ring: apple.sale("com.example.ring", AppleSale.nonConsumable)
@@ -39,7 +39,7 @@ struct RestoredPurchaseTests {
     enum Fact: CaseIterable, Sendable {
         case first, second, refundOfFirst, refundOfSecond
 
-        fileprivate func happen(_ pair: Pair, user: String, at apple: AppleDesk) async throws {
+        fileprivate func happen(_ pair: Pair, user: String, at apple: AppStoreGatewayFixture) async throws {
             switch self {
             case .first: _ = try await apple.refusal(pair.first, user: user)
             case .second: _ = try await apple.refusal(pair.second, user: user)
@@ -71,7 +71,7 @@ struct RestoredPurchaseTests {
                     let snapshot = try await apple.desk.snapshot(user)
                     #expect(snapshot.entitlements.contains { $0.status.holds } != isRefunded, "\(order)")
                     let orders = try await apple.gateway.orders.list(
-                        OrderQuery(user: Desk.user(user)), cursor: nil, limit: 50
+                        OrderQuery(user: GatewayFixture.user(user)), cursor: nil, limit: 50
                     ).items
                     #expect(orders.map(\.status) == [isRefunded ? .refunded : .paid], "\(order)")
                     #expect(orders.allSatisfy { $0.order.anomalies.isEmpty }, "\(order)")
@@ -157,7 +157,7 @@ struct RestoredPurchaseTests {
                 try await apple.notify(AppleNotice("REFUND", nil, current, at: apple.now))
                 #expect(try await !apple.status(user).active)
                 let orders = try await apple.gateway.orders.list(
-                    OrderQuery(user: Desk.user(user)), cursor: nil, limit: 5
+                    OrderQuery(user: GatewayFixture.user(user)), cursor: nil, limit: 5
                 ).items
                 #expect(orders.count { $0.status == .refunded } == 2 && orders.count { $0.status == .paid } == 1)
             }
@@ -232,7 +232,7 @@ struct RestoredPurchaseTests {
                 #expect(try await apple.attach(pair.second, user: user).active, "\(order)")
                 #expect(try await apple.refusal(pair.first, user: user) == .purchaseRevoked, "\(order)")
                 let orders = try await apple.gateway.orders.list(
-                    OrderQuery(user: Desk.user(user)), cursor: nil, limit: 5
+                    OrderQuery(user: GatewayFixture.user(user)), cursor: nil, limit: 5
                 ).items
                 #expect(Set(orders.map(\.status)) == [.paid, .refunded] && orders.count == 2, "\(order)")
             }

@@ -11,11 +11,11 @@ struct TransferPurchaseTests {
     private static let admin = CallContext(actor: .system("admin"), requestID: "req_admin")
 
     private static func transfer(
-        _ original: String, to user: String, _ environment: Environment? = nil, at apple: AppleDesk
+        _ original: String, to user: String, _ environment: Environment? = nil, at apple: AppStoreGatewayFixture
     ) async throws -> TransferredPurchase {
         apple.desk.clock.tick()
         return try await apple.gateway.purchases.transfer(
-            original, to: Desk.user(user), environment: environment, context: admin)
+            original, to: GatewayFixture.user(user), environment: environment, context: admin)
     }
 
     /// Nothing here runs a lost race again, so that a deadlock fails whom it hits.
@@ -31,9 +31,9 @@ struct TransferPurchaseTests {
                 let month = apple.period(original, from: 0)
                 try await apple.attach(month)
                 async let moved = node.purchases.transfer(
-                    original, to: Desk.user(name), environment: nil, context: Self.admin)
+                    original, to: GatewayFixture.user(name), environment: nil, context: Self.admin)
                 async let claimed = node.purchases.attach(
-                    .signedTransaction(month.jws), fallback: nil, user: Desk.user(name), context: .test)
+                    .signedTransaction(month.jws), fallback: nil, user: GatewayFixture.user(name), context: .test)
                 #expect(try await moved.transferred)
                 do {
                     #expect(try await claimed.original_transaction_id == original)
@@ -47,7 +47,7 @@ struct TransferPurchaseTests {
     }
 
     private static func refusal(
-        _ original: String, _ environment: Environment? = nil, at apple: AppleDesk
+        _ original: String, _ environment: Environment? = nil, at apple: AppStoreGatewayFixture
     ) async throws -> GatewayError? {
         do {
             _ = try await transfer(original, to: "bob", environment, at: apple)
@@ -102,7 +102,7 @@ struct TransferPurchaseTests {
             #expect(try await apple.grants("bob").count == 2)
             #expect(try await apple.desk.count("purchases WHERE user_id IS NULL") == 0)
             #expect(try await apple.refusal(kept[1], user: "alice") == .purchaseBelongsToAnotherUser)
-            _ = try await apple.gateway.users.erase(Desk.user("bob"), context: .test)
+            _ = try await apple.gateway.users.erase(GatewayFixture.user("bob"), context: .test)
             #expect(try await Self.transfer("kept-pass", to: "carol", at: apple).transferred)
             #expect(try await apple.status("carol").active)
             #expect(try await apple.attach(kept[1], user: "carol").active)

@@ -9,8 +9,8 @@ import Testing
 @Suite("Receipts: what the App Store says besides")
 struct ReceiptConfirmationTests {
     private static func withStore(
-        on engine: TestEngine, _ edit: (inout AppleDeskSetup) -> Void = { _ in },
-        _ body: (AppleDesk, FakeAppStore) async throws -> Void
+        on engine: TestEngine, _ edit: (inout AppStoreGatewayFixtureSetup) -> Void = { _ in },
+        _ body: (AppStoreGatewayFixture, FakeAppStore) async throws -> Void
     ) async throws {
         let store = FakeAppStore()
         try await withReceiptDesk(

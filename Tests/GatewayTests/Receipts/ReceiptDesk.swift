@@ -6,10 +6,10 @@ import TestSupport
 
 /// Runs a test at a desk that takes receipts.
 func withReceiptDesk(
-    on engine: TestEngine, _ edit: (inout AppleDeskSetup) -> Void = { _ in },
-    _ body: (AppleDesk) async throws -> Void
+    on engine: TestEngine, _ edit: (inout AppStoreGatewayFixtureSetup) -> Void = { _ in },
+    _ body: (AppStoreGatewayFixture) async throws -> Void
 ) async throws {
-    let setup = AppleDeskSetup {
+    let setup = AppStoreGatewayFixtureSetup {
         $0.trustsReceipts = true
         $0.sharedSecret = ReceiptDesk.secret
         edit(&$0)
@@ -21,7 +21,7 @@ enum ReceiptDesk {
     static let secret = "5d41402abc4b2a76b9719d911017c592"
 }
 
-extension AppleDesk {
+extension AppStoreGatewayFixture {
     func receipt(_ sales: AppleSale..., edit: (inout AppleReceipt) -> Void = { _ in }) -> AppleReceipt {
         AppleReceipt(sales, at: now, edit)
     }
@@ -31,12 +31,12 @@ extension AppleDesk {
         _ receipt: AppleReceipt, _ id: String, user: String = "alice"
     ) async throws -> VerifiedPurchase {
         try await gateway.receipts.verify(
-            receipt.base64, transactionID: id, user: Desk.user(user), context: .test)
+            receipt.base64, transactionID: id, user: GatewayFixture.user(user), context: .test)
     }
 
     /// Returns the reason why a receipt is refused; nil where it is not.
     func refusal(of receipt: String, _ id: String, user: String = "alice") async throws -> GatewayError? {
-        let user = Desk.user(user)
+        let user = GatewayFixture.user(user)
         do throws(GatewayError) {
             _ = try await gateway.receipts.verify(receipt, transactionID: id, user: user, context: .test)
             return nil
@@ -51,7 +51,7 @@ extension AppleDesk {
     ) async throws -> ReceiptReport? {
         let answer = try await gateway.receipts.validate(
             receipt.base64, password: user == nil ? ReceiptDesk.secret : nil, newestOnly: newestOnly,
-            user: user.map { Desk.user($0) }, context: .test)
+            user: user.map { GatewayFixture.user($0) }, context: .test)
         guard case .report(let report) = answer else { return nil }
         return report
     }
@@ -60,7 +60,7 @@ extension AppleDesk {
     func status(of receipt: AppleReceipt, user: String? = "alice") async throws -> Int64? {
         let answer = try await gateway.receipts.validate(
             receipt.base64, password: user == nil ? ReceiptDesk.secret : nil, newestOnly: false,
-            user: user.map { Desk.user($0) }, context: .test)
+            user: user.map { GatewayFixture.user($0) }, context: .test)
         guard case .status(let status) = answer else { return nil }
         return status
     }

@@ -110,13 +110,13 @@ struct ReceiptTests {
             let status = try await apple.status()
             #expect(status.active && status.tier == "Pro")
             let orders = try await apple.gateway.orders.list(
-                OrderQuery(user: Desk.user("alice")), cursor: nil, limit: 9)
+                OrderQuery(user: GatewayFixture.user("alice")), cursor: nil, limit: 9)
             #expect(orders.items.map(\.status) == [.paid, .paid])
             // Without the other product it was a refund.
             let other = old.with { ($0.id, $0.original) = ("second", "second") }
             _ = try await apple.report(apple.receipt(other), user: "bob")
             let refunded = try await apple.gateway.orders.list(
-                OrderQuery(user: Desk.user("bob")), cursor: nil, limit: 9)
+                OrderQuery(user: GatewayFixture.user("bob")), cursor: nil, limit: 9)
             #expect(refunded.items.map(\.status) == [.refunded])
         }
     }
@@ -167,7 +167,7 @@ struct ReceiptTests {
                 }
                 let status = try await apple.status(user)
                 let orders = try await apple.gateway.orders.list(
-                    OrderQuery(user: Desk.user(user)), cursor: nil, limit: 10
+                    OrderQuery(user: GatewayFixture.user(user)), cursor: nil, limit: 10
                 ).items
                 let order = try #require(orders.first)
                 #expect(orders.count == 1)

@@ -12,7 +12,8 @@ struct VerifyReceiptProxyTests {
     ]
 
     private static func withProxy(
-        on engine: TestEngine, _ address: String = "apple", _ body: (AppleDesk, FakeAppStore) async throws -> Void
+        on engine: TestEngine, _ address: String = "apple",
+        _ body: (AppStoreGatewayFixture, FakeAppStore) async throws -> Void
     ) async throws {
         let store = FakeAppStore()
         try await withReceiptDesk(
@@ -88,7 +89,8 @@ struct VerifyReceiptProxyTests {
             func ask(_ body: String, status: Int = 200) async throws -> (stale: Bool?, status: Int64?, again: Int64) {
                 store.script(body, status: status)
                 let answer = try await apple.gateway.receipts.validate(
-                    receipt.base64, password: nil, newestOnly: false, user: Desk.user("alice"), context: .test)
+                    receipt.base64, password: nil, newestOnly: false, user: GatewayFixture.user("alice"), context: .test
+                )
                 let jobs = try await apple.desk.count("jobs WHERE kind = 'check_receipt'")
                 switch answer {
                 case .report(let report): return (report.isStale, nil, jobs)

@@ -77,18 +77,18 @@ struct DisputeTests {
     func `a dispute of a part, in the right currency only`(_ engine: TestEngine) async throws {
         try await withDesk(on: engine) { desk in
             let contract = try await desk.buy()
-            try await desk.notify("dispute.opened", contract, amount: Desk.money(500, "USD"))
+            try await desk.notify("dispute.opened", contract, amount: GatewayFixture.money(500, "USD"))
             let told = try await desk.order(contract.order)
             #expect(told.order.anomalies == [.disputeCurrency])
             #expect(told.disputes.map(\.amount) == [contract.amount])
             #expect(try await desk.snapshot().entitlements.map(\.status) == [.suspended])
             try await desk.pass(seconds: 60)
-            try await desk.notify("dispute.lost", contract, amount: Desk.money(500))
+            try await desk.notify("dispute.lost", contract, amount: GatewayFixture.money(500))
             let order = try await desk.order(contract.order)
             #expect(order.status == .partiallyRefunded)
             #expect(order.order.lost == 500)
             #expect(try await !desk.snapshot().active)
-            #expect(try await desk.refund(contract.order).refund.amount == Desk.money(3490))
+            #expect(try await desk.refund(contract.order).refund.amount == GatewayFixture.money(3490))
         }
     }
 
@@ -96,10 +96,10 @@ struct DisputeTests {
     func `a dispute of more than was paid is one of all of it`(_ engine: TestEngine) async throws {
         try await withDesk(on: engine) { desk in
             let contract = try await desk.buy()
-            try await desk.notify("dispute.opened", contract, amount: Desk.money(4012))
+            try await desk.notify("dispute.opened", contract, amount: GatewayFixture.money(4012))
             #expect(try await desk.order(contract.order).order.anomalies == [.amountMismatch])
             #expect(try await !desk.snapshot().active)
-            try await desk.notify("dispute.lost", contract, amount: Desk.money(4012))
+            try await desk.notify("dispute.lost", contract, amount: GatewayFixture.money(4012))
             let order = try await desk.order(contract.order)
             #expect(order.status == .refunded && order.order.lost == 3990)
             #expect(try await desk.payments(contract.order).first?.lost == 3990)
@@ -114,7 +114,8 @@ struct DisputeTests {
             func dispute(_ name: String, _ outcome: DisputeOutcome) async throws {
                 try await desk.state(
                     "\(name) \(outcome)",
-                    .dispute(.init(payment: payment, reference: name, outcome: outcome, amount: Desk.money(100))))
+                    .dispute(
+                        .init(payment: payment, reference: name, outcome: outcome, amount: GatewayFixture.money(100))))
             }
             try await desk.state("paid", .payment(.init(payment: payment, outcome: .succeeded(contract.amount))))
             try await dispute("first", .opened)

@@ -57,7 +57,7 @@ struct PartialRefundTests {
             quantity: 1, share: 60_000, days: 30, status: .active),
     ]
 
-    private static func sale(_ part: Part, _ apple: AppleDesk) -> AppleSale {
+    private static func sale(_ part: Part, _ apple: AppStoreGatewayFixture) -> AppleSale {
         apple.sale(part.product, part.kind) {
             $0.quantity = part.quantity
             $0.price = 10_000 * part.quantity
@@ -73,7 +73,7 @@ struct PartialRefundTests {
         }
     }
 
-    private static func check(_ part: Part, _ apple: AppleDesk, order: OrderSnapshot) async throws {
+    private static func check(_ part: Part, _ apple: AppStoreGatewayFixture, order: OrderSnapshot) async throws {
         let snapshot = try await apple.desk.snapshot()
         #expect(snapshot.balances == (part.gems.map { ["gems": $0] } ?? [:]))
         #expect(snapshot.entitlements.map(\.status) == (part.status.map { [$0] } ?? []))
@@ -122,7 +122,7 @@ struct PartialRefundTests {
 
     @Test(arguments: TestEngine.allCases)
     func `who shares several passes keeps as many as the owner`(_ engine: TestEngine) async throws {
-        let setup = AppleDeskSetup { $0.desk.ownership = OwnershipRules(policy: .share) }
+        let setup = AppStoreGatewayFixtureSetup { $0.desk.ownership = OwnershipRules(policy: .share) }
         try await withAppleDesk(on: engine, setup) { apple in
             let sale = apple.sale(Self.ring, AppleSale.nonConsumable) { $0.quantity = 2 }
             try await apple.attach(sale)
@@ -145,7 +145,7 @@ struct PartialRefundTests {
             try await apple.attach(sale)
             try await apple.notify(AppleNotice("REFUND", nil, Self.refunded(sale, after: 10, 33_333), at: apple.now))
             let told = try await apple.gateway.reports.explain(
-                user: Desk.user("alice"), sku: nil, reader: .user, languages: ["en"])
+                user: GatewayFixture.user("alice"), sku: nil, reader: .user, languages: ["en"])
             #expect(told.facts.contains { $0.type == "order.revoked" && $0.text.contains("33.333 %") })
         }
     }

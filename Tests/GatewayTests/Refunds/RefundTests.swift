@@ -18,7 +18,7 @@ struct RefundTests {
             #expect(try await desk.snapshot().active)
             await #expect(throws: GatewayError.refundExceedsCaptured) { try await desk.refund(contract.order, 2991) }
             let rest = try await desk.refund(contract.order)
-            #expect(rest.refund.amount == Desk.money(2990))
+            #expect(rest.refund.amount == GatewayFixture.money(2990))
             let order = try await desk.order(contract.order)
             #expect(order.status == .refunded)
             #expect(order.order.refunded == 3990)
@@ -130,7 +130,7 @@ struct RefundTests {
             let lost = desk.gateway.ids.make(Refund.self)
             for event in ["first", "again"] {
                 try await desk.notify(
-                    "refund.succeeded", contract, amount: Desk.money(1000), refund: lost, eventID: event)
+                    "refund.succeeded", contract, amount: GatewayFixture.money(1000), refund: lost, eventID: event)
             }
             #expect(try await desk.refunds(contract.order).map(\.id) == [lost])
             #expect(try await desk.order(contract.order).status == .partiallyRefunded)
@@ -157,7 +157,8 @@ struct RefundTests {
             let payment = try desk.payment(contract)
             try await desk.state("paid", .payment(.init(payment: payment, outcome: .succeeded(contract.amount))))
             let report = RefundReport(
-                payment: payment, refund: nil, outcome: .succeeded, amount: Desk.money(1000), reference: "theirs")
+                payment: payment, refund: nil, outcome: .succeeded, amount: GatewayFixture.money(1000),
+                reference: "theirs")
             try await desk.state("refund", .refund(report))
             try await desk.state("refund again", .refund(report))
             #expect(try await desk.refunds(contract.order).map(\.reason) == ["made at the provider"])
@@ -168,7 +169,7 @@ struct RefundTests {
             let rest = RefundReport(payment: payment, refund: nil, outcome: .succeeded, amount: nil, reference: "rest")
             try await desk.state("all", .refund(rest))
             #expect(try await desk.order(contract.order).status == .partiallyRefunded)
-            desk.scripted.refunds(.succeeded, amount: Desk.money(2990))
+            desk.scripted.refunds(.succeeded, amount: GatewayFixture.money(2990))
             try await desk.pass(seconds: 60)
             try await desk.work()
             #expect(try await desk.order(contract.order).status == .refunded)
@@ -176,7 +177,8 @@ struct RefundTests {
                 "beyond",
                 .refund(
                     .init(
-                        payment: payment, refund: nil, outcome: .succeeded, amount: Desk.money(1), reference: "more")))
+                        payment: payment, refund: nil, outcome: .succeeded, amount: GatewayFixture.money(1),
+                        reference: "more")))
             let order = try await desk.order(contract.order)
             #expect(order.order.anomalies == [.contradictingFact])
             #expect(order.order.refunded == 3990)
@@ -194,14 +196,14 @@ struct RefundTests {
             await #expect(throws: GatewayError.refundExceedsCaptured) { try await desk.refund(contract.order, 3000) }
             desk.line.set(.refund, nil)
             _ = try await desk.gateway.reconciliation.refresh(
-                contract.order.rawValue, user: Desk.user("alice"), context: .test)
+                contract.order.rawValue, user: GatewayFixture.user("alice"), context: .test)
             #expect(try await desk.refunds(contract.order).map(\.state) == [.succeeded])
             #expect(try await desk.order(contract.order).order.refunded == 1000)
         }
     }
 
-    @Test(arguments: TestEngine.allCases, [Trouble.refused, .unsupported])
-    func `a question that is refused ends no refund`(_ engine: TestEngine, _ refusal: Trouble) async throws {
+    @Test(arguments: TestEngine.allCases, [FaultInjection.refused, .unsupported])
+    func `a question that is refused ends no refund`(_ engine: TestEngine, _ refusal: FaultInjection) async throws {
         try await withDesk(on: engine) { desk in
             let contract = try await desk.buy()
             desk.line.set(.refund, .lostReply)
@@ -261,7 +263,7 @@ struct RefundTests {
         try await withDesk(on: engine) { desk in
             let contract = try await desk.buy()
             let refund = try await desk.refund(contract.order, 1000).refund
-            try await desk.notify("refund.failed", contract, amount: Desk.money(999), refund: refund.id)
+            try await desk.notify("refund.failed", contract, amount: GatewayFixture.money(999), refund: refund.id)
             #expect(try await desk.order(contract.order).order.anomalies == [.amountMismatch])
             #expect(try await desk.refunds(contract.order).map(\.state) == [.succeeded])
         }
@@ -284,7 +286,7 @@ struct RefundTests {
             #expect(try await desk.snapshot().balances == ["coins": 300, "stars": 3])
             let user = try await desk.order(contract.order).user
             _ = try await desk.gateway.wallets.debit(
-                250, of: "coins", from: Desk.user("alice"), reason: "", context: .test)
+                250, of: "coins", from: GatewayFixture.user("alice"), reason: "", context: .test)
             try await desk.refund(contract.order, 600)
             #expect(try await desk.snapshot().balances == ["coins": 50, "stars": 3])
             try await desk.refund(contract.order)

@@ -90,7 +90,7 @@ extension ExplainTests {
                 "截至 {0}:会员等级 VIP 有效至 {30}。",
             ]),
         Story(
-            testDescription: "a test purchase, bounded", setup: AppleDeskSetup { $0.maxHours = 48 },
+            testDescription: "a test purchase, bounded", setup: AppStoreGatewayFixtureSetup { $0.maxHours = 48 },
             happen: { apple in try await apple.attach(apple.sale { $0.environment = "Sandbox" }) }, active: true,
             types: ["purchase.made", "grant.given", "grant.bounded"],
             english: [
@@ -105,7 +105,8 @@ extension ExplainTests {
                 "截至 {0}:会员等级 VIP 有效至 {2}。",
             ]),
         Story(
-            testDescription: "a test purchase that is worth nothing", setup: AppleDeskSetup { $0.entitles = "none" },
+            testDescription: "a test purchase that is worth nothing",
+            setup: AppStoreGatewayFixtureSetup { $0.entitles = "none" },
             happen: { apple in try await apple.attach(apple.sale { $0.environment = "Sandbox" }) },
             types: ["purchase.made", "grant.bounded"],
             english: [

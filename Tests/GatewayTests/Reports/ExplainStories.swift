@@ -115,7 +115,7 @@ extension ExplainTests {
                 let order = try await apple.desk.checkout().order
                 apple.desk.clock.advance(days: 1)
                 _ = try await apple.desk.gateway.orderClosing.cancel(
-                    order.rawValue, user: Desk.user("alice"), context: .test)
+                    order.rawValue, user: GatewayFixture.user("alice"), context: .test)
             }, types: ["order.opened", "payment.cancelled", "order.closed"],
             english: [
                 "On {0}, “VIP monthly” was ordered for 39.90 CNY.", "On {1}, an attempt to pay was cancelled.",
@@ -141,7 +141,7 @@ extension ExplainTests {
                 try await apple.desk.buyForReal("coins", quantity: 2)
                 apple.desk.clock.advance(days: 1)
                 _ = try await apple.desk.gateway.wallets.debit(
-                    50, of: "coins", from: Desk.user("alice"), reason: "game", context: .test)
+                    50, of: "coins", from: GatewayFixture.user("alice"), reason: "game", context: .test)
             }, types: ordered + ["balance.credited", "balance.credited", "balance.debited"],
             english: [
                 "On {0}, 2 × “100 coins” was ordered for 12.00 CNY.", "On {0}, a payment of 12.00 CNY arrived.",
@@ -159,7 +159,7 @@ extension ExplainTests {
             testDescription: "a gift of the support, with its reason", sku: "vip_month",
             happen: { apple in
                 _ = try await apple.gateway.grants.create(
-                    gift("vip_month", days: 7), to: Desk.user("alice"), by: .admin, context: .test)
+                    gift("vip_month", days: 7), to: GatewayFixture.user("alice"), by: .admin, context: .test)
             }, active: true, types: ["grant.given"],
             english: [
                 "On {0}, the support gave “VIP monthly” (reason: goodwill: second try). "
@@ -172,7 +172,7 @@ extension ExplainTests {
             testDescription: "a gift as its user reads of it", reader: .user,
             happen: { apple in
                 let gift = try await apple.gateway.grants.create(
-                    gift("vip_month", days: 7), to: Desk.user("alice"), by: .partner, context: .test)
+                    gift("vip_month", days: 7), to: GatewayFixture.user("alice"), by: .partner, context: .test)
                 apple.desk.clock.advance(days: 1)
                 _ = try await apple.gateway.grants.revoke(gift.id.rawValue, context: .test)
             }, types: ["grant.given", "grant.revoked"],

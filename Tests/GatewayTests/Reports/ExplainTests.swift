@@ -13,8 +13,8 @@ struct ExplainTests {
         let testDescription: String
         var sku: String?
         var reader = Explanation.Reader.staff
-        var setup = AppleDeskSetup()
-        let happen: @Sendable (AppleDesk) async throws -> Void
+        var setup = AppStoreGatewayFixtureSetup()
+        let happen: @Sendable (AppStoreGatewayFixture) async throws -> Void
         var active = false
         let types: [String]
         /// The facts and, last, the conclusion.
@@ -34,7 +34,7 @@ struct ExplainTests {
                 (["zh-Hans"], story.chinese),
             ] {
                 let told = try await apple.gateway.reports.explain(
-                    user: Desk.user("alice"), sku: story.sku, reader: story.reader, languages: languages)
+                    user: GatewayFixture.user("alice"), sku: story.sku, reader: story.reader, languages: languages)
                 #expect(told.facts.map(\.type) == story.types)
                 #expect(told.facts.map(\.text) + [told.conclusion] == expected.map { Self.dated($0, from: start) })
                 #expect(told.active == story.active && told.sku == story.sku && told.user == "alice")
@@ -63,7 +63,7 @@ struct ExplainTests {
             _ = try await apple.refusal(apple.period("moving", from: 0) { $0.token = token })
             func told(_ user: String) async throws -> Explanation {
                 try await apple.gateway.reports.explain(
-                    user: Desk.user(user), sku: nil, reader: .staff, languages: [])
+                    user: GatewayFixture.user(user), sku: nil, reader: .staff, languages: [])
             }
             let (hers, his) = (try await told("alice"), try await told("bob"))
             #expect(hers.facts.first?.order?.rawValue == first.order_id)
@@ -90,16 +90,16 @@ struct ExplainTests {
             for sku in ["nothing", "No SKU", ""] {
                 await #expect(throws: GatewayError.skuNotFound(sku)) {
                     try await desk.gateway.reports.explain(
-                        user: Desk.user("alice"), sku: sku, reader: .user, languages: [])
+                        user: GatewayFixture.user("alice"), sku: sku, reader: .user, languages: [])
                 }
             }
             try await desk.buyForReal("coins", quantity: 10)
             for _ in 0..<210 {
                 _ = try await desk.gateway.wallets.debit(
-                    1, of: "coins", from: Desk.user("alice"), reason: "", context: .test)
+                    1, of: "coins", from: GatewayFixture.user("alice"), reason: "", context: .test)
             }
             let told = try await desk.gateway.reports.explain(
-                user: Desk.user("alice"), sku: nil, reader: .user, languages: [])
+                user: GatewayFixture.user("alice"), sku: nil, reader: .user, languages: [])
             #expect(told.facts.first?.type == "earlier" && told.facts.count < 210)
             #expect(told.conclusion.hasSuffix("The balance of coins is 790. The balance of stars is 10."))
         }

@@ -171,7 +171,7 @@ struct ExtensionTests {
     }
 }
 
-extension AppleDesk {
+extension AppStoreGatewayFixture {
     /// A subscription that need not be asked about for a while.
     fileprivate func given() async throws -> ID<Subscription> {
         try await attach(period("given", from: 0))

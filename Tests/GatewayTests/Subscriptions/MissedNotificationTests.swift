@@ -14,11 +14,11 @@ struct MissedNotificationTests {
     /// An account of two apps, of which the first is refused as before its first release.
     private static func withTwoApps(
         on engine: TestEngine, log: LogCapture = LogCapture(),
-        _ body: (AppleDesk, FakeAppStore) async throws -> Void
+        _ body: (AppStoreGatewayFixture, FakeAppStore) async throws -> Void
     ) async throws {
         let store = FakeAppStore()
         store.refusedApps = [there]
-        let setup = AppleDeskSetup {
+        let setup = AppStoreGatewayFixtureSetup {
             $0.appStore = store
             $0.bundles = [there, here]
             $0.environments = ["Production"]
@@ -28,13 +28,15 @@ struct MissedNotificationTests {
     }
 
     /// Gems that somebody bought in an app, and that Apple told of so many seconds ago.
-    private static func gems(_ apple: AppleDesk, _ bundle: String, ago: Int64 = 60) async throws -> AppleNotice {
+    private static func gems(
+        _ apple: AppStoreGatewayFixture, _ bundle: String, ago: Int64 = 60
+    ) async throws -> AppleNotice {
         let token = try await apple.token()
         let sale = apple.sale("com.example.gems", AppleSale.consumable) { ($0.token, $0.bundle) = (token, bundle) }
         return AppleNotice("ONE_TIME_CHARGE", nil, sale, at: apple.now.adding(seconds: -ago)) { $0.bundle = bundle }
     }
 
-    private static func balance(_ apple: AppleDesk) async throws -> Int64? {
+    private static func balance(_ apple: AppStoreGatewayFixture) async throws -> Int64? {
         try await apple.desk.snapshot().balances["gems"]
     }
 

@@ -77,7 +77,7 @@ struct PurchaseSubscriptionTests {
     }
 
     /// Times are those of the facts, never those of their arrival.
-    private static func sale(_ fact: Story.Fact, _ number: Int, _ apple: AppleDesk) -> AppleSale {
+    private static func sale(_ fact: Story.Fact, _ number: Int, _ apple: AppStoreGatewayFixture) -> AppleSale {
         func period(_ index: Int64, _ pro: Bool = false) -> AppleSale {
             apple.period("sub\(number)", from: index * 30, pro ? "com.example.pro.auto" : "com.example.apple.auto") {
                 $0.id = "sub\(number)-\(index)"

@@ -12,7 +12,8 @@ struct ScheduledPeriodTests {
     private static let pro = "com.example.pro.auto"
 
     /// A running period of Pro until day 5, and the one that is billed ahead, of the tier VIP or of Pro.
-    private static func periods(_ apple: AppleDesk, next: String) -> (running: AppleSale, ahead: AppleSale) {
+    private static func periods(_ apple: AppStoreGatewayFixture, next: String) -> (running: AppleSale, ahead: AppleSale)
+    {
         let running = apple.period("chain", from: -25, pro) { $0.id = "chain" }
         let ahead = apple.period("chain", from: 5, next) {
             $0.isRenewal = true
@@ -21,7 +22,7 @@ struct ScheduledPeriodTests {
         return (running, ahead)
     }
 
-    private static func refunded(_ sale: AppleSale, at apple: AppleDesk) -> AppleSale {
+    private static func refunded(_ sale: AppleSale, at apple: AppStoreGatewayFixture) -> AppleSale {
         sale.with {
             $0.revoked = apple.now.rawValue * 1_000
             $0.signed = apple.now.rawValue * 1_000 + 2_000
@@ -57,8 +58,8 @@ struct ScheduledPeriodTests {
         }
     }
 
-    private static func user(_ apple: AppleDesk) async throws -> String {
-        try await apple.store.read { db in try db.users.findID(Desk.user("alice"))?.rawValue ?? "" }
+    private static func user(_ apple: AppStoreGatewayFixture) async throws -> String {
+        try await apple.store.read { db in try db.users.findID(GatewayFixture.user("alice"))?.rawValue ?? "" }
     }
 
     @Test(arguments: TestEngine.allCases, [pro, "com.example.apple.auto"])
@@ -189,7 +190,7 @@ struct ScheduledPeriodTests {
             try await apple.attach(first)
             #expect(try await apple.refusal(second, user: "bob") == .purchaseBelongsToAnotherUser)
             _ = try await apple.gateway.purchases.transfer(
-                "moved", to: Desk.user("bob"), environment: nil, context: .test)
+                "moved", to: GatewayFixture.user("bob"), environment: nil, context: .test)
             #expect(try await apple.status("bob").expires_at == (second.expires ?? 0) / 1_000)
             #expect(try await !apple.status().active)
         }

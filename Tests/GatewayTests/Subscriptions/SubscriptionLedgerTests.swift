@@ -141,7 +141,7 @@ struct SubscriptionLedgerTests {
 
     @Test(arguments: TestEngine.allCases)
     func `each holder has a grant of its own, and one event tells each new state`(_ engine: TestEngine) async throws {
-        let setup = AppleDeskSetup { $0.desk.ownership = OwnershipRules(policy: .share) }
+        let setup = AppStoreGatewayFixtureSetup { $0.desk.ownership = OwnershipRules(policy: .share) }
         try await withAppleDesk(on: engine, setup) { apple in
             for number in 0..<2 as Range<Int64> {
                 try await apple.settle { settlement in

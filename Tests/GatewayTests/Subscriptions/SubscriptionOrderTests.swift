@@ -101,11 +101,11 @@ struct SubscriptionOrderTests {
 
     /// All facts in one transaction, so that thousands of them take seconds.
     private static func end(
-        _ facts: [StoreStatement], of original: String, claimed: Bool, at apple: AppleDesk
+        _ facts: [StoreStatement], of original: String, claimed: Bool, at apple: AppStoreGatewayFixture
     ) async throws -> End {
         let (ids, now, gateway) = (apple.gateway.ids, apple.now, apple.gateway)
         let source = try gateway.registry.source(of: .test("apple-iap"))
-        let user = Desk.user(original)
+        let user = GatewayFixture.user(original)
         return try await gateway.settlements.run(AuditContext(actor: .system("test"), requestID: "")) { settlement in
             let tx = settlement.tx
             let owner = try tx.users.ensure(user, candidate: ids.make(), at: now)

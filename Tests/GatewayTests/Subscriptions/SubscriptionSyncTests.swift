@@ -9,15 +9,15 @@ import Testing
 @Suite("Subscriptions: asking the App Store")
 struct SubscriptionSyncTests {
     private static func withStore(
-        on engine: TestEngine, _ body: (AppleDesk, FakeAppStore) async throws -> Void
+        on engine: TestEngine, _ body: (AppStoreGatewayFixture, FakeAppStore) async throws -> Void
     ) async throws {
         let store = FakeAppStore()
-        try await withAppleDesk(on: engine, AppleDeskSetup { $0.appStore = store }) { apple in
+        try await withAppleDesk(on: engine, AppStoreGatewayFixtureSetup { $0.appStore = store }) { apple in
             try await body(apple, store)
         }
     }
 
-    private static func sync(_ apple: AppleDesk) async throws -> (checked: Int64, changed: Int64) {
+    private static func sync(_ apple: AppStoreGatewayFixture) async throws -> (checked: Int64, changed: Int64) {
         switch try await apple.gateway.accountReconciliation.sync("apple-iap", context: .test) {
         case .done(let checked, let changed, _): return (checked, changed)
         case .running: return (-1, -1)
@@ -175,7 +175,7 @@ struct SubscriptionSyncTests {
             store.script(#"{"hasMore":false,"notificationHistory":[]}"#)
             store.script(#"{"hasMore":false,"notificationHistory":[]}"#)
             store.script(#"{"data":[]}"#)
-            let forged = AppleMint.sign(first.payload, by: .forger)
+            let forged = AppleTestCertificates.sign(first.payload, by: .forger)
             store.script(#"{"revision":"lost","hasMore":false,"signedTransactions":["\#(forged)"]}"#)
             _ = try await Self.sync(apple)
             _ = try await Self.sync(apple)
@@ -256,7 +256,7 @@ struct SubscriptionSyncTests {
         try await Self.withStore(on: engine) { apple, store in
             let first = apple.period("forged", from: 0)
             try await apple.attach(first)
-            let forged = AppleMint.sign(
+            let forged = AppleTestCertificates.sign(
                 apple.period("forged", from: 30) { $0.isRenewal = true }.payload, by: .forger)
             store.add(first)
             _ = try await Self.sync(apple)

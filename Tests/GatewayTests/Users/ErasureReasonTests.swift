@@ -10,14 +10,14 @@ import Testing
 @Suite("Erasure of what others wrote")
 struct ErasureReasonTests {
     private static let name = "zoe-e7f1@people.example"
-    private static let user = Desk.user(name)
+    private static let user = GatewayFixture.user(name)
     private static let admin = CallContext(
         actor: .partner(name: "ops", key: ID("key_00000000000000000000000000")!), requestID: "req_erase")
 
     /// What a key gives that was used before.
     private struct HasAnswer: Error {}
 
-    private static func run(_ desk: Desk, _ key: String) async throws -> CallContext {
+    private static func run(_ desk: GatewayFixture, _ key: String) async throws -> CallContext {
         let start = try await desk.gateway.idempotency.begin(
             key: key, caller: .partner("acme"), request: [Data("the same".utf8)])
         guard case .run(let run) = start else { throw HasAnswer() }
@@ -86,7 +86,7 @@ struct ErasureReasonTests {
             _ = try await desk.gateway.wallets.debit(5, of: "coins", from: Self.user, reason: "", context: debit)
             let refund = try await Self.run(desk, "refund of \(Self.name)")
             _ = try await desk.gateway.refunds.request(
-                contract.order.rawValue, amount: Desk.money(1), reason: "", context: refund)
+                contract.order.rawValue, amount: GatewayFixture.money(1), reason: "", context: refund)
             let other = try await Self.run(desk, "other")
             for run in [debit, refund, other].compactMap(\.idempotency) {
                 try await desk.gateway.idempotency.finish(run, status: 200, answer: Data("{}".utf8))

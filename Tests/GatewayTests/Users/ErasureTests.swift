@@ -13,23 +13,23 @@ struct ErasureTests {
     private static let admin = CallContext(
         actor: .partner(name: "ops", key: ID("key_00000000000000000000000000")!), requestID: "req_erase")
 
-    private static func erase(_ desk: Desk, _ gateway: Gateway? = nil) async throws {
+    private static func erase(_ desk: GatewayFixture, _ gateway: Gateway? = nil) async throws {
         desk.clock.tick()
-        let answer = try await (gateway ?? desk.gateway).users.erase(Desk.user(name), context: admin)
+        let answer = try await (gateway ?? desk.gateway).users.erase(GatewayFixture.user(name), context: admin)
         #expect(answer == Erasure(erased: true))
     }
 
-    private static func internalID(_ desk: Desk) async throws -> ID<User> {
-        try #require(try await desk.store.read { db in try db.users.findID(Desk.user(name)) })
+    private static func internalID(_ desk: GatewayFixture) async throws -> ID<User> {
+        try #require(try await desk.store.read { db in try db.users.findID(GatewayFixture.user(name)) })
     }
 
     /// Everything that a user can leave behind, their own name in every place where an app or a client may write it.
-    private static func live(at apple: AppleDesk) async throws {
+    private static func live(at apple: AppStoreGatewayFixture) async throws {
         let desk = apple.desk
-        let user = Desk.user(name)
+        let user = GatewayFixture.user(name)
         let run = try await desk.run("key of \(name)", user: name)
         let request = CheckoutRequest(
-            sku: "vip_month", quantity: 1, days: nil, platform: .web, currency: Desk.money(0).currency,
+            sku: "vip_month", quantity: 1, days: nil, platform: .web, currency: GatewayFixture.money(0).currency,
             provider: "scripted", accept: ContractType.base, returnURL: "https://app.example/done?who=\(name)",
             metadata: ["customer": name, "mail to \(name)": "x"])
         let contract = try await desk.gateway.cashier.open(request, user: user, context: run)
@@ -38,7 +38,8 @@ struct ErasureTests {
         try await desk.state(
             "paid", .payment(PaymentReport(payment: try desk.payment(contract), outcome: .succeeded(contract.amount))))
         _ = try await desk.gateway.refunds.request(
-            contract.order.rawValue, amount: Desk.money(1_000), reason: "asked for by \(name)", context: admin)
+            contract.order.rawValue, amount: GatewayFixture.money(1_000), reason: "asked for by \(name)", context: admin
+        )
         try await desk.buyForReal("coins", user: name)
         for number in 0..<2 {
             let start = try await desk.gateway.idempotency.begin(
@@ -114,13 +115,13 @@ struct ErasureTests {
         try await withDesk(on: engine) { desk in
             let gateway = desk.gateway
             await expectNotFound {
-                try await gateway.users.erase(Desk.user(Self.name), context: Self.admin)
+                try await gateway.users.erase(GatewayFixture.user(Self.name), context: Self.admin)
             }
             #expect(try await desk.count("users") == 0)
             try await desk.buy(user: Self.name)
             try await Self.erase(desk)
             await expectNotFound {
-                try await gateway.users.erase(Desk.user(Self.name), context: Self.admin)
+                try await gateway.users.erase(GatewayFixture.user(Self.name), context: Self.admin)
             }
         }
     }
@@ -137,7 +138,7 @@ struct ErasureTests {
             }
             for _ in 0..<2 {
                 let context = try await run()
-                #expect(try await desk.gateway.users.erase(Desk.user(Self.name), context: context).erased)
+                #expect(try await desk.gateway.users.erase(GatewayFixture.user(Self.name), context: context).erased)
                 try await desk.crash()
             }
             #expect(try await desk.count("audit WHERE action = 'user.erased'") == 1)
@@ -166,7 +167,7 @@ struct ErasureTests {
                 #expect(try await desk.snapshot(stranger).sandbox_balances == [:])
                 #expect(try await apple.token(stranger) != token)
                 await #expect(throws: GatewayError.orderNotFound(order.order.rawValue)) {
-                    try await desk.gateway.orders.find(order.order.rawValue, user: Desk.user(stranger))
+                    try await desk.gateway.orders.find(order.order.rawValue, user: GatewayFixture.user(stranger))
                 }
             }
             #expect(try await Self.internalID(desk) != old)
@@ -233,17 +234,20 @@ struct ErasureTests {
         try await withDesk(on: engine) { desk in
             for round in 0..<5 {
                 let request = CheckoutRequest(
-                    sku: "vip_month", quantity: 1, days: nil, platform: .web, currency: Desk.money(0).currency,
+                    sku: "vip_month", quantity: 1, days: nil, platform: .web,
+                    currency: GatewayFixture.money(0).currency,
                     provider: "scripted", accept: ContractType.base, returnURL: nil, metadata: ["who": Self.name])
-                _ = try await desk.gateway.cashier.open(request, user: Desk.user(Self.name), context: .test)
+                _ = try await desk.gateway.cashier.open(request, user: GatewayFixture.user(Self.name), context: .test)
                 await withTaskGroup(of: Void.self) { group in
                     for _ in 0..<4 {
                         group.addTask {
                             _ = try? await desk.gateway.cashier.open(
-                                request, user: Desk.user(Self.name), context: .test)
+                                request, user: GatewayFixture.user(Self.name), context: .test)
                         }
                     }
-                    group.addTask { _ = try? await desk.gateway.users.erase(Desk.user(Self.name), context: Self.admin) }
+                    group.addTask {
+                        _ = try? await desk.gateway.users.erase(GatewayFixture.user(Self.name), context: Self.admin)
+                    }
                 }
                 // Whatever still names the user belongs to the user of that name who is there now.
                 #expect(

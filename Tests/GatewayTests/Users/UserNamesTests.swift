@@ -36,7 +36,8 @@ struct UserNamesTests {
     func `only members that views have for users are names`(_ stored: String, _ shown: String) async throws {
         try await withDesk(on: .sqlite) { desk in
             _ = try await desk.checkout()
-            let id = try #require(try await desk.store.read { db in try db.users.findID(Desk.user("alice")) }).rawValue
+            let id = try #require(try await desk.store.read { db in try db.users.findID(GatewayFixture.user("alice")) })
+                .rawValue
             let filled = try await desk.gateway.userNames.fill(Data(stored.replacing("ID", with: id).utf8))
             #expect(String(decoding: filled, as: UTF8.self) == shown.replacing("ID", with: id))
         }

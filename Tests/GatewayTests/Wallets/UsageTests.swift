@@ -14,7 +14,7 @@ struct UsageTests {
                     group.addTask {
                         do {
                             _ = try await desk.gateway.meters.consume(
-                                "messages", amount: 1, user: Desk.user("alice"), context: .test)
+                                "messages", amount: 1, user: GatewayFixture.user("alice"), context: .test)
                             return true
                         } catch GatewayError.usageLimitReached { return false }
                     }
@@ -22,7 +22,7 @@ struct UsageTests {
                 return try await group.reduce(into: []) { $0.append($1) }
             }
             #expect(results.count(where: \.self) == 10)
-            let usage = try await desk.gateway.meters.usage(of: "messages", user: Desk.user("alice"))
+            let usage = try await desk.gateway.meters.usage(of: "messages", user: GatewayFixture.user("alice"))
             #expect(usage.used == 10)
             #expect(usage.remaining == 0)
             #expect(usage.limit == 10)
@@ -34,20 +34,21 @@ struct UsageTests {
         try await withDesk(on: engine) { desk in
             let gateway = desk.gateway
             func consume(_ amount: Int64) async throws -> Usage {
-                try await gateway.meters.consume("messages", amount: amount, user: Desk.user("alice"), context: .test)
+                try await gateway.meters.consume(
+                    "messages", amount: amount, user: GatewayFixture.user("alice"), context: .test)
             }
             #expect(try await consume(9).remaining == 1)
             let error = await #expect(throws: GatewayError.self) { try await consume(2) }
-            let resetsAt = try await gateway.meters.usage(of: "messages", user: Desk.user("alice")).resetsAt
+            let resetsAt = try await gateway.meters.usage(of: "messages", user: GatewayFixture.user("alice")).resetsAt
             #expect(error == .usageLimitReached(retryAfter: resetsAt.rawValue - desk.clock.now.rawValue))
             // Midnight in Shanghai is 16:00 UTC.
             #expect(resetsAt.rawValue % 86_400 == 16 * 3_600)
-            #expect(try await gateway.meters.usage(of: "messages", user: Desk.user("alice")).used == 9)
+            #expect(try await gateway.meters.usage(of: "messages", user: GatewayFixture.user("alice")).used == 9)
             try await desk.buy()
             let member = try await consume(1_000_000)
             #expect(member.limit == nil && member.remaining == nil && member.used == 1_000_009)
             desk.clock.set(resetsAt.rawValue)
-            #expect(try await gateway.meters.usage(of: "messages", user: Desk.user("alice")).used == 0)
+            #expect(try await gateway.meters.usage(of: "messages", user: GatewayFixture.user("alice")).used == 0)
         }
     }
 
@@ -56,11 +57,12 @@ struct UsageTests {
         try await withDesk(on: engine) { desk in
             let error = await #expect(throws: GatewayError.self) {
                 try await desk.gateway.meters.consume(
-                    "messages", amount: amount, user: Desk.user("alice"), context: .test)
+                    "messages", amount: amount, user: GatewayFixture.user("alice"), context: .test)
             }
             #expect(error?.withoutReason == .invalidRequest(field: "amount", reason: ""))
             await expectNotFound {
-                try await desk.gateway.meters.consume("letters", amount: 1, user: Desk.user("alice"), context: .test)
+                try await desk.gateway.meters.consume(
+                    "letters", amount: 1, user: GatewayFixture.user("alice"), context: .test)
             }
             let left = try await desk.count("usage")
             #expect(left == 0)

@@ -11,7 +11,7 @@ struct WebhookBacklogTests {
     private static let size = 1_200
 
     private static func withBacklog(
-        _ engine: TestEngine, _ body: (Desk, WebhookView) async throws -> Void
+        _ engine: TestEngine, _ body: (GatewayFixture, WebhookView) async throws -> Void
     ) async throws {
         try await withDesk(on: engine) { desk in
             let hook = try await desk.subscribe()
@@ -23,7 +23,7 @@ struct WebhookBacklogTests {
         }
     }
 
-    private static func expectSound(_ desk: Desk) async throws {
+    private static func expectSound(_ desk: GatewayFixture) async throws {
         let violations = try await InvariantCheck(store: desk.store).run()
         #expect(violations.isEmpty, "\(violations)")
     }
@@ -40,7 +40,7 @@ struct WebhookBacklogTests {
             #expect(try await desk.deliveries(hook).allSatisfy { $0.status == "failed" && $0.last_error == "disabled" })
             try await desk.perform(.deliverWebhook)
             try await desk.perform(.retryDeliveries)
-            #expect(desk.endpoints.received(Desk.hook).isEmpty)
+            #expect(desk.endpoints.received(GatewayFixture.hook).isEmpty)
             // What it missed must not go out when it is switched on again.
             await #expect(throws: GatewayError.self) { try await desk.change(hook, WebhookChange(status: .enabled)) }
             #expect(try await desk.status(hook) == "partner")
@@ -49,7 +49,7 @@ struct WebhookBacklogTests {
             try await desk.change(hook, WebhookChange(status: .enabled))
             try await desk.append("ord_new")
             try await desk.work()
-            #expect(desk.endpoints.received(Desk.hook).map { $0.member("subject") } == ["ord_new"])
+            #expect(desk.endpoints.received(GatewayFixture.hook).map { $0.member("subject") } == ["ord_new"])
         }
     }
 
@@ -72,7 +72,7 @@ struct WebhookBacklogTests {
             #expect(try await desk.gateway.webhooks.list(of: "acme", cursor: nil, limit: 9).items.isEmpty)
             try await desk.append("ord_new")
             try await desk.work()
-            #expect(desk.endpoints.received(Desk.hook).isEmpty)
+            #expect(desk.endpoints.received(GatewayFixture.hook).isEmpty)
             #expect(try await desk.count("deliveries") == 0)
             #expect(try await desk.count("webhooks") == 0)
         }
@@ -92,10 +92,10 @@ struct WebhookBacklogTests {
     @Test(arguments: TestEngine.allCases)
     func `an endpoint that is gone ends its backlog the same way`(_ engine: TestEngine) async throws {
         try await Self.withBacklog(engine) { desk, hook in
-            desk.endpoints.answer(Desk.hook, status: 410)
+            desk.endpoints.answer(GatewayFixture.hook, status: 410)
             try await desk.perform(.deliverWebhook)
             #expect(try await desk.status(hook) == "gone")
-            #expect(desk.endpoints.received(Desk.hook).count <= 16)
+            #expect(desk.endpoints.received(GatewayFixture.hook).count <= 16)
             #expect(try await desk.deliveries(hook).allSatisfy { $0.status == "failed" })
             try await desk.work()
             #expect(try await desk.count("deliveries WHERE state = 'failed'") == 1_200)

@@ -6,7 +6,7 @@ import TestSupport
 @testable import Gateway
 
 // What partners and their endpoints do at a desk.
-extension Desk {
+extension GatewayFixture {
     static let hook = "https://hooks.example/paydesk"
 
     func partnerKey(_ partner: String = "acme", _ scopes: Set<Scope>? = nil) async throws -> AuthenticatedKey {
@@ -18,7 +18,8 @@ extension Desk {
 
     @discardableResult
     func subscribe(
-        _ url: String = Desk.hook, types: [EventType] = [], partner: String = "acme", scopes: Set<Scope>? = nil
+        _ url: String = GatewayFixture.hook, types: [EventType] = [], partner: String = "acme",
+        scopes: Set<Scope>? = nil
     ) async throws -> WebhookView {
         clock.tick()
         return try await gateway.webhooks.create(

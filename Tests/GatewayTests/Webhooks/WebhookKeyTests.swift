@@ -34,13 +34,13 @@ struct WebhookKeyTests {
         try await withDesk(on: engine) { desk in
             let maker = try await desk.partnerKey()
             desk.clock.tick()
-            _ = try await desk.gateway.webhooks.create(url: Desk.hook, types: [], by: maker, context: .test)
+            _ = try await desk.gateway.webhooks.create(url: GatewayFixture.hook, types: [], by: maker, context: .test)
             for scopes in item.others { _ = try await desk.partnerKey(item.partner, scopes) }
             func events(_ subject: String) async throws -> [String] {
-                let before = desk.endpoints.received(Desk.hook).count
+                let before = desk.endpoints.received(GatewayFixture.hook).count
                 for type in Self.both { try await desk.append("\(subject)_\(type)", type) }
                 try await desk.work()
-                return desk.endpoints.received(Desk.hook).dropFirst(before).map { $0.member("type") }.sorted()
+                return desk.endpoints.received(GatewayFixture.hook).dropFirst(before).map { $0.member("type") }.sorted()
             }
             #expect(try await events("before") == Self.both.map(\.rawValue))
             try await desk.gateway.keys.revoke(maker.id.rawValue, context: .test)
@@ -57,20 +57,21 @@ struct WebhookKeyTests {
         try await withDesk(on: engine) { desk in
             let maker = try await desk.partnerKey()
             desk.clock.tick()
-            let hook = try await desk.gateway.webhooks.create(url: Desk.hook, types: [], by: maker, context: .test)
+            let hook = try await desk.gateway.webhooks.create(
+                url: GatewayFixture.hook, types: [], by: maker, context: .test)
             _ = try await desk.partnerKey("acme", [.ordersRead])
-            desk.endpoints.answer(Desk.hook, status: 500)
+            desk.endpoints.answer(GatewayFixture.hook, status: 500)
             for type in Self.both { try await desk.append("x_\(type)", type) }
             try await desk.work()
             try await desk.gateway.keys.revoke(maker.id.rawValue, context: .test)
-            desk.endpoints.answer(Desk.hook, status: 200)
+            desk.endpoints.answer(GatewayFixture.hook, status: 200)
             try await desk.pass(seconds: 6)
             try await desk.work()
             let ends = try await desk.deliveries(hook).map {
                 "\($0.type) \($0.status) \($0.attempts) \($0.last_error ?? "")"
             }
             #expect(Set(ends) == ["order.paid succeeded 2 ", "balance.overdrawn failed 1 forbidden"])
-            #expect(desk.endpoints.received(Desk.hook).count == 3)
+            #expect(desk.endpoints.received(GatewayFixture.hook).count == 3)
         }
     }
 }

@@ -54,13 +54,13 @@ struct WebhookLaneTests {
     ) async throws {
         try await withDesk(on: engine) { desk in
             let hook = try await desk.subscribe()
-            desk.endpoints.answer(Desk.hook) { _ in .failed(.timeout) }
+            desk.endpoints.answer(GatewayFixture.hook) { _ in .failed(.timeout) }
             try await desk.append(many: (0..<60).map { "ord_\($0 / 2)" })
             try await desk.dispatch()
             try await desk.perform(.deliverWebhook)
-            #expect((1...16).contains(desk.endpoints.received(Desk.hook).count))
+            #expect((1...16).contains(desk.endpoints.received(GatewayFixture.hook).count))
             #expect(try await desk.count("jobs WHERE kind = 'deliver_webhook' AND lease_until = 0") == 1)
-            desk.endpoints.answer(Desk.hook, status: 200)
+            desk.endpoints.answer(GatewayFixture.hook, status: 200)
             try await desk.work()
             try await desk.pass(seconds: 6)
             try await desk.work()
@@ -91,9 +91,9 @@ struct WebhookLaneTests {
                 state.isHealthy
                 ? (.healthy(grace: grace), .failing(grace: grace)) : (.failing(grace: grace), .healthy(grace: grace))
             try await desk.perform(.deliverWebhook, of: other)
-            #expect(desk.endpoints.received(Desk.hook).isEmpty)
+            #expect(desk.endpoints.received(GatewayFixture.hook).isEmpty)
             try await desk.perform(.deliverWebhook, of: mine)
-            #expect(desk.endpoints.received(Desk.hook).count == 1)
+            #expect(desk.endpoints.received(GatewayFixture.hook).count == 1)
         }
     }
 
@@ -102,18 +102,18 @@ struct WebhookLaneTests {
         try await withDesk(on: engine) { desk in
             try await desk.subscribe()
             let gate = Gate()
-            desk.endpoints.answer(Desk.hook) { received in
+            desk.endpoints.answer(GatewayFixture.hook) { received in
                 if received.member("subject") == "ord_slow" && received.member("sequence") == "1" { await gate.pass() }
                 return .replied(status: 200)
             }
             // The first page is half of the subject that hangs.
             try await desk.append(many: Array(repeating: "ord_slow", count: 101) + (0..<300).map { "ord_\($0)" })
             async let work: Void = desk.work()
-            await desk.endpoints.arrival(of: 301, at: Desk.hook)
-            #expect(desk.endpoints.received(Desk.hook).count { $0.member("subject") == "ord_slow" } == 1)
+            await desk.endpoints.arrival(of: 301, at: GatewayFixture.hook)
+            #expect(desk.endpoints.received(GatewayFixture.hook).count { $0.member("subject") == "ord_slow" } == 1)
             gate.open()
             try await work
-            let slow = desk.endpoints.received(Desk.hook).filter { $0.member("subject") == "ord_slow" }
+            let slow = desk.endpoints.received(GatewayFixture.hook).filter { $0.member("subject") == "ord_slow" }
             #expect(slow.map { $0.member("sequence") } == (1...101).map(String.init))
         }
     }
@@ -123,11 +123,11 @@ struct WebhookLaneTests {
         try await withDesk(on: engine) { desk in
             let hook = try await desk.subscribe()
             let gate = Gate()
-            desk.endpoints.answer(Desk.hook, status: 500)
+            desk.endpoints.answer(GatewayFixture.hook, status: 500)
             try await desk.append(many: (0..<450).map { "ord_\($0)" })
             try await desk.work()
-            let before = desk.endpoints.received(Desk.hook).count
-            desk.endpoints.answer(Desk.hook) { received in
+            let before = desk.endpoints.received(GatewayFixture.hook).count
+            desk.endpoints.answer(GatewayFixture.hook) { received in
                 if received.member("seq") == "1" { await gate.pass() }
                 return .replied(status: 200)
             }
@@ -137,11 +137,11 @@ struct WebhookLaneTests {
                 try tx.execute("UPDATE jobs SET run_at = 0 WHERE kind = 'retry_deliveries'")
             }
             async let work: Void = desk.work()
-            await desk.endpoints.arrival(of: before + 450, at: Desk.hook)
+            await desk.endpoints.arrival(of: before + 450, at: GatewayFixture.hook)
             gate.open()
             try await work
             #expect(try await desk.count("deliveries WHERE state = 'succeeded' AND attempts > 1") == 450)
-            #expect(desk.endpoints.received(Desk.hook).count == before + 450)
+            #expect(desk.endpoints.received(GatewayFixture.hook).count == before + 450)
             #expect(try await desk.status(hook) == "enabled")
         }
     }

@@ -13,14 +13,14 @@ struct WebhookOrderTests {
         try await withDesk(on: engine) { desk in
             let hook = try await desk.subscribe()
             // Every third event fails twice before it is taken.
-            desk.endpoints.answer(Desk.hook) { received in
+            desk.endpoints.answer(GatewayFixture.hook) { received in
                 let sequence = Int(received.member("sequence")) ?? 0
                 return .replied(status: sequence % 3 == 0 && received.repetition < 2 ? 500 : 200)
             }
             let subjects = (0..<7).map { "ord_subject\($0)" }
             for number in 0..<420 { try await desk.append(subjects[number % 7]) }
             try await desk.work()
-            let first = desk.endpoints.received(Desk.hook).filter { $0.repetition == 0 }
+            let first = desk.endpoints.received(GatewayFixture.hook).filter { $0.repetition == 0 }
             #expect(first.count == 420)
             for subject in subjects {
                 let sequences = first.filter { $0.member("subject") == subject }.map { $0.member("sequence") }
@@ -42,7 +42,7 @@ struct WebhookOrderTests {
         try await withDesk(on: engine) { desk in
             let (gate, open) = AsyncStream<Void>.makeStream()
             try await desk.subscribe()
-            desk.endpoints.answer(Desk.hook) { received in
+            desk.endpoints.answer(GatewayFixture.hook) { received in
                 if received.member("subject") == "ord_slow" && received.member("sequence") == "1" {
                     for await _ in gate { break }
                     return .failed(.timeout)
@@ -51,13 +51,13 @@ struct WebhookOrderTests {
             }
             for number in 0..<6 { try await desk.append(number % 2 == 0 ? "ord_slow" : "ord_quick") }
             async let work: Void = desk.work()
-            await desk.endpoints.arrival(of: 4, at: Desk.hook)
-            let before = desk.endpoints.received(Desk.hook)
+            await desk.endpoints.arrival(of: 4, at: GatewayFixture.hook)
+            let before = desk.endpoints.received(GatewayFixture.hook)
             #expect(before.filter { $0.member("subject") == "ord_quick" }.count == 3)
             #expect(before.filter { $0.member("subject") == "ord_slow" }.count == 1)
             open.finish()
             try await work
-            let slow = desk.endpoints.received(Desk.hook).filter { $0.member("subject") == "ord_slow" }
+            let slow = desk.endpoints.received(GatewayFixture.hook).filter { $0.member("subject") == "ord_slow" }
             #expect(slow.map { $0.member("sequence") } == ["1", "2", "3"])
         }
     }
@@ -77,7 +77,7 @@ struct WebhookOrderTests {
             for _ in 0..<3 { try await desk.append("ord_back") }
             try await desk.work()
             #expect(try await desk.count("events WHERE seq IS NULL") == 0)
-            let order = desk.endpoints.received(Desk.hook).filter { $0.member("subject") == "ord_back" }
+            let order = desk.endpoints.received(GatewayFixture.hook).filter { $0.member("subject") == "ord_back" }
             #expect(order.map { $0.member("sequence") } == (1...33).map(String.init))
         }
     }

@@ -13,11 +13,13 @@ struct WebhookRetryTests {
         try await withDesk(on: engine) { desk in
             let hook = try await desk.subscribe()
             // Another event is taken now and then, so that the endpoint is not switched off.
-            desk.endpoints.answer(Desk.hook) { received in
+            desk.endpoints.answer(GatewayFixture.hook) { received in
                 received.member("subject") == "ord_bad" ? .failed(.connection) : .replied(status: 200)
             }
             try await desk.append("ord_bad")
-            func attempts() -> Int { desk.endpoints.received(Desk.hook).count { $0.member("subject") == "ord_bad" } }
+            func attempts() -> Int {
+                desk.endpoints.received(GatewayFixture.hook).count { $0.member("subject") == "ord_bad" }
+            }
             try await desk.work()
             #expect(attempts() == 1)
             for (index, delay) in [5, 300, 1_800, 7_200, 18_000, 36_000, 50_400, 72_000, 86_400].enumerated() {
@@ -36,7 +38,8 @@ struct WebhookRetryTests {
             try await desk.work()
             #expect(attempts() == 10)
             #expect(
-                Set(desk.endpoints.received(Desk.hook).filter { $0.member("subject") == "ord_bad" }.map(\.id)).count
+                Set(desk.endpoints.received(GatewayFixture.hook).filter { $0.member("subject") == "ord_bad" }.map(\.id))
+                    .count
                     == 1)
         }
     }
@@ -68,16 +71,16 @@ struct WebhookRetryTests {
         try await withDesk(on: engine) { desk in
             try await desk.subscribe()
             desk.endpoints.answer(
-                Desk.hook, status: pause.status, retryAfter: pause.retryAfter(desk.clock.now))
+                GatewayFixture.hook, status: pause.status, retryAfter: pause.retryAfter(desk.clock.now))
             try await desk.append("ord_a")
             try await desk.work()
             let margin = min(60, pause.wait - 1)
             try await desk.pass(seconds: pause.wait - margin)
             try await desk.work()
-            #expect(desk.endpoints.received(Desk.hook).count == 1)
+            #expect(desk.endpoints.received(GatewayFixture.hook).count == 1)
             try await desk.pass(seconds: margin)
             try await desk.work()
-            #expect(desk.endpoints.received(Desk.hook).count == 2)
+            #expect(desk.endpoints.received(GatewayFixture.hook).count == 2)
         }
     }
 
@@ -85,7 +88,7 @@ struct WebhookRetryTests {
     func `what is not 2xx is a failure`(_ engine: TestEngine, _ status: Int) async throws {
         try await withDesk(on: engine) { desk in
             let hook = try await desk.subscribe()
-            desk.endpoints.answer(Desk.hook, status: status)
+            desk.endpoints.answer(GatewayFixture.hook, status: status)
             try await desk.append("ord_a")
             try await desk.work()
             let delivery = try #require(try await desk.deliveries(hook).first)
@@ -98,19 +101,19 @@ struct WebhookRetryTests {
     func `410 ends everything`(_ engine: TestEngine) async throws {
         try await withDesk(on: engine) { desk in
             let hook = try await desk.subscribe()
-            desk.endpoints.answer(Desk.hook, status: 500)
+            desk.endpoints.answer(GatewayFixture.hook, status: 500)
             for number in 0..<3 { try await desk.append("ord_\(number)") }
             try await desk.work()
-            desk.endpoints.answer(Desk.hook, status: 410)
+            desk.endpoints.answer(GatewayFixture.hook, status: 410)
             try await desk.append("ord_last")
             try await desk.work()
             #expect(try await desk.status(hook) == "gone")
             #expect(try await desk.count("deliveries WHERE state = 'failed'") == 4)
-            let count = desk.endpoints.received(Desk.hook).count
+            let count = desk.endpoints.received(GatewayFixture.hook).count
             try await desk.append("ord_later")
             try await desk.pass(seconds: 86_400)
             try await desk.work()
-            #expect(desk.endpoints.received(Desk.hook).count == count)
+            #expect(desk.endpoints.received(GatewayFixture.hook).count == count)
             #expect(try await desk.count("jobs WHERE subject <> ''") == 0)
             #expect(
                 try await desk.count("audit WHERE subject = ? AND action = 'webhook.disabled'", hook.id.rawValue) == 1)
@@ -121,7 +124,7 @@ struct WebhookRetryTests {
     func `five days of nothing but failures switch an endpoint off`(_ engine: TestEngine) async throws {
         try await withDesk(on: engine) { desk in
             let hook = try await desk.subscribe()
-            desk.endpoints.answer(Desk.hook, status: 500)
+            desk.endpoints.answer(GatewayFixture.hook, status: 500)
             func day() async throws {
                 try await desk.append("ord_daily")
                 try await desk.work()
@@ -129,9 +132,9 @@ struct WebhookRetryTests {
             }
             for _ in 0..<4 { try await day() }
             // One success begins the count anew.
-            desk.endpoints.answer(Desk.hook, status: 200)
+            desk.endpoints.answer(GatewayFixture.hook, status: 200)
             try await day()
-            desk.endpoints.answer(Desk.hook, status: 500)
+            desk.endpoints.answer(GatewayFixture.hook, status: 500)
             for _ in 0..<5 {
                 try await day()
                 #expect(try await desk.status(hook) == "enabled")
@@ -145,11 +148,11 @@ struct WebhookRetryTests {
             _ = try await desk.gateway.webhooks.change(
                 hook.id.rawValue, WebhookChange(status: .enabled), by: key, context: .test)
             #expect(try await desk.status(hook) == "enabled")
-            let before = desk.endpoints.received(Desk.hook).count
-            desk.endpoints.answer(Desk.hook, status: 200)
+            let before = desk.endpoints.received(GatewayFixture.hook).count
+            desk.endpoints.answer(GatewayFixture.hook, status: 200)
             try await desk.append("ord_new")
             try await desk.work()
-            #expect(desk.endpoints.received(Desk.hook).count == before + 1)
+            #expect(desk.endpoints.received(GatewayFixture.hook).count == before + 1)
         }
     }
 
@@ -164,7 +167,7 @@ struct WebhookRetryTests {
     ) async throws {
         try await withDesk(on: engine) { desk in
             let hook = try await desk.subscribe()
-            desk.endpoints.answer(Desk.hook, status: 500)
+            desk.endpoints.answer(GatewayFixture.hook, status: 500)
             func fail(after seconds: Int64) async throws {
                 try await desk.pass(seconds: seconds)
                 try await desk.append("ord_new")
@@ -198,7 +201,7 @@ struct WebhookRetryTests {
     ) async throws {
         try await withDesk(on: engine) { desk in
             let hook = try await desk.subscribe()
-            desk.endpoints.answer(Desk.hook, status: 500)
+            desk.endpoints.answer(GatewayFixture.hook, status: 500)
             try await desk.append("ord_a")
             try await desk.work()
             // The last attempt of the schedule is due.
@@ -207,7 +210,7 @@ struct WebhookRetryTests {
                 try tx.execute("UPDATE jobs SET run_at = 0 WHERE kind = 'retry_deliveries'")
             }
             let gate = Gate()
-            desk.endpoints.answer(Desk.hook) { _ in
+            desk.endpoints.answer(GatewayFixture.hook) { _ in
                 await gate.pass()
                 return .replied(status: status)
             }
@@ -223,7 +226,7 @@ struct WebhookRetryTests {
             let then = try #require(try await desk.deliveries(hook).first)
             #expect(then.status == (hasArrived ? "succeeded" : "pending"))
             #expect(then.attempts == (hasArrived ? 10 : 0))
-            desk.endpoints.answer(Desk.hook, status: 200)
+            desk.endpoints.answer(GatewayFixture.hook, status: 200)
             try await desk.pass(seconds: 2)
             try await desk.work()
             let last = try #require(try await desk.deliveries(hook).first)
@@ -243,7 +246,7 @@ struct WebhookRetryTests {
             let again = try await desk.gateway.webhooks.redeliver(delivery.id.rawValue, by: key, context: .test)
             #expect(again.status == "pending" && again.attempts == 0)
             try await desk.work()
-            let received = desk.endpoints.received(Desk.hook)
+            let received = desk.endpoints.received(GatewayFixture.hook)
             #expect(received.count == 2 && Set(received.map(\.id)).count == 1 && received[0].body == received[1].body)
             #expect(try await desk.deliveries(hook).first?.status == "succeeded")
             await expectNotFound {
@@ -262,13 +265,13 @@ struct WebhookRetryTests {
     func `an address that is refused fails without being dialled`(_ engine: TestEngine) async throws {
         try await withDesk(on: engine) { desk in
             let hook = try await desk.subscribe()
-            desk.endpoints.refuse(Desk.hook, .blockedAddress)
+            desk.endpoints.refuse(GatewayFixture.hook, .blockedAddress)
             try await desk.append("ord_a")
             try await desk.work()
             let delivery = try #require(try await desk.deliveries(hook).first)
             #expect(delivery.last_error == "blocked_address" && delivery.attempts == 1)
-            #expect(desk.endpoints.received(Desk.hook).isEmpty)
-            desk.endpoints.refuse(Desk.hook, nil)
+            #expect(desk.endpoints.received(GatewayFixture.hook).isEmpty)
+            desk.endpoints.refuse(GatewayFixture.hook, nil)
             try await desk.pass(seconds: 6)
             try await desk.work()
             #expect(try await desk.deliveries(hook).first?.status == "succeeded")

@@ -23,12 +23,12 @@ struct WebhookSignatureTests {
             let hook = try await desk.subscribe()
             let old = try #require(hook.secret)
             #expect(Data(base64Encoded: String(old.dropFirst(6)))?.count == 32 && old.hasPrefix("whsec_"))
-            desk.endpoints.answer(Desk.hook) { .replied(status: $0.repetition == 0 ? 500 : 200) }
+            desk.endpoints.answer(GatewayFixture.hook) { .replied(status: $0.repetition == 0 ? 500 : 200) }
             try await desk.append("ord_a")
             try await desk.work()
             try await desk.pass(seconds: 5)
             try await desk.work()
-            let both = desk.endpoints.received(Desk.hook)
+            let both = desk.endpoints.received(GatewayFixture.hook)
             #expect(both.count == 2 && both[0].id == both[1].id && both[0].id.hasPrefix("evt_"))
             #expect(both[0].headers["webhook-timestamp"] != both[1].headers["webhook-timestamp"])
             for received in both {
@@ -41,10 +41,10 @@ struct WebhookSignatureTests {
             let new = try #require(rotated.secret)
             #expect(new != old)
             func next(_ subject: String) async throws -> ScriptedEndpoints.Received {
-                desk.endpoints.answer(Desk.hook, status: 200)
+                desk.endpoints.answer(GatewayFixture.hook, status: 200)
                 try await desk.append(subject)
                 try await desk.work()
-                return try #require(desk.endpoints.received(Desk.hook).last)
+                return try #require(desk.endpoints.received(GatewayFixture.hook).last)
             }
             try await desk.pass(seconds: 86_390)
             let overlapping = try await next("ord_b")
@@ -73,7 +73,7 @@ struct WebhookSignatureTests {
             for number in 0..<20 { try await desk.append("ord_\(number)", data: #"{"name":"你好 \#(number) / é"}"#) }
             try await desk.buy()
             try await desk.work()
-            let received = desk.endpoints.received(Desk.hook)
+            let received = desk.endpoints.received(GatewayFixture.hook)
             #expect(received.count >= 22)
             var questions: [(line: [String: Any], isSound: Bool)] = []
             for message in received {

@@ -10,14 +10,14 @@ import Testing
 struct WebhookStopTests {
     struct Act: Sendable, CustomTestStringConvertible {
         let testDescription: String
-        let run: @Sendable (Desk, WebhookView) async throws -> Void
+        let run: @Sendable (GatewayFixture, WebhookView) async throws -> Void
         /// The number of messages that go out besides the first, and the result of the first delivery that failed.
         let later: Int
         let end: String?
 
         init(
             _ description: String, later: Int = 0, end: String? = nil,
-            _ run: @escaping @Sendable (Desk, WebhookView) async throws -> Void
+            _ run: @escaping @Sendable (GatewayFixture, WebhookView) async throws -> Void
         ) {
             testDescription = description
             self.later = later
@@ -48,7 +48,7 @@ struct WebhookStopTests {
         try await withDesk(on: engine) { desk in
             let hook = try await desk.subscribe()
             let gate = Gate()
-            desk.endpoints.answer(Desk.hook) { _ in
+            desk.endpoints.answer(GatewayFixture.hook) { _ in
                 await gate.pass()
                 return .replied(status: 200)
             }
@@ -59,9 +59,9 @@ struct WebhookStopTests {
             try await act.run(desk, hook)
             gate.open()
             try await run
-            #expect(desk.endpoints.received(Desk.hook).count == 16)
+            #expect(desk.endpoints.received(GatewayFixture.hook).count == 16)
             try await desk.work()
-            #expect(desk.endpoints.received(Desk.hook).count == 16 + act.later)
+            #expect(desk.endpoints.received(GatewayFixture.hook).count == 16 + act.later)
             if let end = act.end {
                 #expect(try await desk.count("deliveries WHERE state = 'failed' AND last_error = ?", end) >= 24)
                 #expect(try await desk.count("webhooks WHERE failing_since IS NOT NULL") == 0)
@@ -78,14 +78,14 @@ struct WebhookStopTests {
     ) async throws {
         try await withDesk(on: engine) { desk in
             let (hook, moved) = (try await desk.subscribe(), "https://elsewhere.example/")
-            desk.endpoints.answer(Desk.hook, status: 500)
+            desk.endpoints.answer(GatewayFixture.hook, status: 500)
             try await desk.append("ord_a")
             try await desk.work()
             // One failure more would switch it off.
             let since = try await desk.databaseTime() - DeliverySchedule.failingLimit
             try await desk.store.write { tx in try tx.execute("UPDATE webhooks SET failing_since = ?", since) }
             let gate = Gate()
-            desk.endpoints.answer(Desk.hook) { _ in
+            desk.endpoints.answer(GatewayFixture.hook) { _ in
                 await gate.pass()
                 return .replied(status: status)
             }

@@ -46,7 +46,7 @@ struct WebhookWorkerTests {
             }
             let zombie = try #require(try await desk.gateway.jobQueue.claim([.deliverWebhook], limit: 1).first)
             let (taken, take) = AsyncStream<ClaimedJob>.makeStream()
-            desk.endpoints.answer(Desk.hook) { received in
+            desk.endpoints.answer(GatewayFixture.hook) { received in
                 if received.repetition == 0 && received.member("sequence") == "1" {
                     try? await desk.crash()
                     if let job = try? await desk.gateway.jobQueue.claim([.deliverWebhook], limit: 1).first {
@@ -70,13 +70,13 @@ struct WebhookWorkerTests {
     func `a run that must end early leaves the rest to the next one`(_ engine: TestEngine) async throws {
         try await withDesk(on: engine) { desk in
             try await desk.subscribe()
-            desk.endpoints.answer(Desk.hook) { received in
+            desk.endpoints.answer(GatewayFixture.hook) { received in
                 if received.member("seq") == "1" { desk.clock.advance(seconds: 31) }
                 return .replied(status: 200)
             }
             for number in 0..<60 { try await desk.append("ord_\(number)") }
             try await desk.work()
-            #expect(desk.endpoints.received(Desk.hook).count == 60)
+            #expect(desk.endpoints.received(GatewayFixture.hook).count == 60)
             #expect(try await desk.count("deliveries WHERE state = 'succeeded'") == 60)
         }
     }
@@ -98,7 +98,7 @@ struct WebhookWorkerTests {
     func `a deleted webhook leaves nothing behind`(_ engine: TestEngine) async throws {
         try await withDesk(on: engine) { desk in
             let hook = try await desk.subscribe()
-            desk.endpoints.answer(Desk.hook, status: 500)
+            desk.endpoints.answer(GatewayFixture.hook, status: 500)
             try await desk.append("ord_a")
             try await desk.work()
             #expect(try await desk.count("jobs WHERE subject = ?", hook.id.rawValue) == 1)
@@ -115,7 +115,7 @@ struct WebhookWorkerTests {
             #expect(try await desk.count("jobs WHERE subject = ?", hook.id.rawValue) == 0)
             try await desk.append("ord_b")
             try await desk.work()
-            #expect(desk.endpoints.received(Desk.hook).count == 1)
+            #expect(desk.endpoints.received(GatewayFixture.hook).count == 1)
         }
     }
 
@@ -124,7 +124,7 @@ struct WebhookWorkerTests {
     func `an endpoint is deleted without waiting for a run that holds its job`() async throws {
         try await withDesk(on: .postgres) { desk in
             let hook = try await desk.subscribe()
-            desk.endpoints.answer(Desk.hook, status: 500)
+            desk.endpoints.answer(GatewayFixture.hook, status: 500)
             try await desk.append("ord_a")
             try await desk.work()
             let (node, key) = (try desk.database.openAnother(retries: 0), try await desk.partnerKey())
@@ -146,7 +146,7 @@ struct WebhookWorkerTests {
             try await desk.buy(user: "alice \"the\" é/1")
             try await desk.buy(user: "bob")
             try await desk.work()
-            let received = desk.endpoints.received(Desk.hook)
+            let received = desk.endpoints.received(GatewayFixture.hook)
             #expect(Set(received.map { $0.member("subject") }) == ["alice \"the\" é/1", "bob"])
             #expect(received.allSatisfy { !String(decoding: $0.body, as: UTF8.self).contains("usr_") })
             try await desk.store.write { tx in try tx.execute("DELETE FROM users WHERE external_id = 'bob'") }
@@ -155,7 +155,7 @@ struct WebhookWorkerTests {
                     delivery.id.rawValue, by: try await desk.partnerKey(), context: .test)
             }
             try await desk.work()
-            let again = desk.endpoints.received(Desk.hook).filter { $0.repetition == 1 }
+            let again = desk.endpoints.received(GatewayFixture.hook).filter { $0.repetition == 1 }
             #expect(Set(again.map { $0.member("subject") }) == ["alice \"the\" é/1", "erased"])
         }
     }

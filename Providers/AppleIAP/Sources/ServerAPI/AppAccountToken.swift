@@ -9,7 +9,7 @@ extension AppStoreServerAPI {
     ///
     /// - Parameter original: the id of an original transaction, not of a renewal.
     package func setAppAccountToken(
-        _ token: String, original id: String, in place: AppStorePlace = .anywhere
+        _ token: String, original id: String, in place: AppStoreSearch = .anywhere
     ) async throws(AppStoreServerError) {
         guard let uuid = UUID(uuidString: token) else { throw .invalidRequest("the app account token is no UUID") }
         let original = try AppStoreRequest.id(id, "transaction id")

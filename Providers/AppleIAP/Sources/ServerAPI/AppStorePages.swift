@@ -22,13 +22,13 @@ package struct AppStorePages<Item: Sendable>: AsyncSequence, Sendable {
     static var longestCursor: Int { 4_096 }
 
     let start: String?
-    let place: AppStorePlace
+    let place: AppStoreSearch
     let limit: Int
-    let fetch: @Sendable (String?, AppStorePlace) async throws(AppStoreServerError) -> AppStorePage<Item>
+    let fetch: @Sendable (String?, AppStoreSearch) async throws(AppStoreServerError) -> AppStorePage<Item>
 
     init(
-        from start: String?, in place: AppStorePlace, limit: Int = Self.limit,
-        fetch: @escaping @Sendable (String?, AppStorePlace) async throws(AppStoreServerError) -> AppStorePage<Item>
+        from start: String?, in place: AppStoreSearch, limit: Int = Self.limit,
+        fetch: @escaping @Sendable (String?, AppStoreSearch) async throws(AppStoreServerError) -> AppStorePage<Item>
     ) {
         self.start = start
         self.place = place
@@ -41,7 +41,7 @@ package struct AppStorePages<Item: Sendable>: AsyncSequence, Sendable {
     package struct Iterator: AsyncIteratorProtocol {
         private let pages: AppStorePages
         private var cursor: String?
-        private var place: AppStorePlace
+        private var place: AppStoreSearch
         private var isDone = false
         private var count = 0
         // Brent's cycle detection: one cursor is kept, and replaced at every power of two.
@@ -78,7 +78,7 @@ package struct AppStorePages<Item: Sendable>: AsyncSequence, Sendable {
 extension AppStoreServerAPI {
     /// Fetches a page in the environment that knows the transaction.
     func page<Item: Sendable>(
-        in place: AppStorePlace, _ ask: (AppleEnvironment) async throws(AppStoreServerError) -> AppStorePage<Item>
+        in place: AppStoreSearch, _ ask: (AppleEnvironment) async throws(AppStoreServerError) -> AppStorePage<Item>
     ) async throws(AppStoreServerError) -> AppStorePage<Item> {
         try await find(place, ask).value
     }
@@ -90,7 +90,7 @@ struct SignedTransactionsPage: Decodable {
     let revision: String?
     let hasMore: Bool
 
-    func page(_ environment: AppleEnvironment) throws(AppStoreDamage) -> AppStorePage<SignedText> {
+    func page(_ environment: AppleEnvironment) throws(AppStoreAnswerDefect) -> AppStorePage<SignedText> {
         AppStorePage(
             environment: environment, items: signedTransactions,
             cursor: try checkedCursor(revision, hasMore: hasMore, "revision"), hasMore: hasMore)
@@ -100,10 +100,10 @@ struct SignedTransactionsPage: Decodable {
 /// A cursor that a page gave.
 ///
 /// - Throws: where there are more pages and nothing leads to them.
-func checkedCursor(_ cursor: String?, hasMore: Bool, _ name: String) throws(AppStoreDamage) -> String? {
+func checkedCursor(_ cursor: String?, hasMore: Bool, _ name: String) throws(AppStoreAnswerDefect) -> String? {
     let usable = cursor.flatMap {
         (1...AppStorePages<SignedText>.longestCursor).contains($0.utf8.count) ? $0 : nil
     }
-    if hasMore && usable == nil { throw AppStoreDamage("\(name) is missing although there is more") }
+    if hasMore && usable == nil { throw AppStoreAnswerDefect("\(name) is missing although there is more") }
     return usable
 }

@@ -43,19 +43,19 @@ struct AppStoreRequest: Sendable {
 
 extension Decodable {
     /// Reads a body; unknown fields are passed over.
-    static func read(_ body: Data) throws(AppStoreDamage) -> Self {
+    static func read(_ body: Data) throws(AppStoreAnswerDefect) -> Self {
         do {
             return try JSONDecoder().decode(Self.self, from: body)
         } catch DecodingError.keyNotFound(let key, _) {
-            throw AppStoreDamage("\(key.stringValue) is missing")
+            throw AppStoreAnswerDefect("\(key.stringValue) is missing")
         } catch DecodingError.typeMismatch(_, let context) {
-            throw AppStoreDamage("\(path(context)) is of another type")
+            throw AppStoreAnswerDefect("\(path(context)) is of another type")
         } catch DecodingError.valueNotFound(_, let context) {
-            throw AppStoreDamage("\(path(context)) is null")
+            throw AppStoreAnswerDefect("\(path(context)) is null")
         } catch let DecodingError.dataCorrupted(context) where !context.codingPath.isEmpty {
-            throw AppStoreDamage("\(path(context)) is malformed")
+            throw AppStoreAnswerDefect("\(path(context)) is malformed")
         } catch {
-            throw AppStoreDamage(body.isEmpty ? "it is empty" : "it is no JSON")
+            throw AppStoreAnswerDefect(body.isEmpty ? "it is empty" : "it is no JSON")
         }
     }
 

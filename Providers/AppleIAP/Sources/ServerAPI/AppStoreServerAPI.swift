@@ -64,7 +64,7 @@ extension AppStoreServerAPI {
     /// - Parameter read: makes the answer of a body; what it throws counts as a damaged answer.
     func ask<Answer: Sendable>(
         _ request: AppStoreRequest, in environment: AppleEnvironment,
-        _ read: (Data) throws(AppStoreDamage) -> Answer
+        _ read: (Data) throws(AppStoreAnswerDefect) -> Answer
     ) async throws(AppStoreServerError) -> Answer {
         var pauses = Self.pauses[...]
         while true {
@@ -85,7 +85,8 @@ extension AppStoreServerAPI {
     }
 
     private func askOnce<Answer: Sendable>(
-        _ request: AppStoreRequest, in environment: AppleEnvironment, _ read: (Data) throws(AppStoreDamage) -> Answer
+        _ request: AppStoreRequest, in environment: AppleEnvironment,
+        _ read: (Data) throws(AppStoreAnswerDefect) -> Answer
     ) async throws(AppStoreServerError) -> Answer {
         let reply = try await exchange(request, in: environment)
         if let error = reply.error(to: request, in: environment, now: time.milliseconds()) {
@@ -94,8 +95,10 @@ extension AppStoreServerAPI {
             }
             throw error
         }
-        do throws(AppStoreDamage) {
-            guard reply.body.count <= request.endpoint.maxReplyBytes else { throw AppStoreDamage("it is too large") }
+        do throws(AppStoreAnswerDefect) {
+            guard reply.body.count <= request.endpoint.maxReplyBytes else {
+                throw AppStoreAnswerDefect("it is too large")
+            }
             return try read(reply.body)
         } catch {
             throw request.isRepeatable ? .retryable(.damaged(error.what), after: nil) : .outcomeUnknown

@@ -3,7 +3,7 @@ package import AppleTrust
 /// The errors of a call to Apple's server API; closed, because what happens next depends on it.
 package enum AppStoreServerError: Error, Sendable, Equatable {
     /// The call changed nothing and may be repeated: not before `after` (milliseconds since 1970) where it is known.
-    case retryable(AppStoreTrouble, after: Int64?)
+    case retryable(AppStoreFailure, after: Int64?)
     /// The change may have been made: look before it is asked for again.
     case outcomeUnknown
     /// No environment that was asked knows this transaction, or not yet: new ones can take a while (4040010, 4040005).
@@ -29,7 +29,7 @@ package enum AppStoreServerError: Error, Sendable, Equatable {
 }
 
 /// The reason why a call may be tried again.
-package enum AppStoreTrouble: Sendable, Equatable {
+package enum AppStoreFailure: Sendable, Equatable {
     /// Apple could not be reached.
     case unreachable
     /// Apple was asked and did not answer in time, or not completely.
@@ -49,7 +49,7 @@ package enum AppStoreTrouble: Sendable, Equatable {
 }
 
 /// The defect of an answer that cannot be used; the text holds nothing of the answer.
-struct AppStoreDamage: Error {
+struct AppStoreAnswerDefect: Error {
     let what: String
 
     init(_ what: String) { self.what = what }
@@ -100,7 +100,7 @@ extension AppStoreServerError: CustomStringConvertible {
     private static func words(_ code: Int64) -> String { explanation(code).map { "\($0), \(code)" } ?? "\(code)" }
 }
 
-extension AppStoreTrouble: CustomStringConvertible {
+extension AppStoreFailure: CustomStringConvertible {
     package var description: String {
         switch self {
         case .unreachable: "it is unreachable"

@@ -55,7 +55,7 @@ extension AppStoreServerAPI {
     /// - Throws: `invalidRequest`, with nothing sent, where the customer has not consented or the facts contradict.
     package func sendConsumption(
         _ consumption: AppStoreConsumption, transaction id: String, isAutoRenewable: Bool,
-        in place: AppStorePlace = .anywhere
+        in place: AppStoreSearch = .anywhere
     ) async throws(AppStoreServerError) {
         if let fault = consumption.fault(isAutoRenewable: isAutoRenewable) { throw .invalidRequest(fault) }
         let request = AppStoreRequest(

@@ -41,7 +41,7 @@ extension AppStoreServerAPI {
                     extendByDays: days.days, extendReasonCode: days.reason.rawValue, productId: product,
                     requestIdentifier: days.request, storefrontCountryCodes: storefronts.isEmpty ? nil : storefronts)),
             isRepeatable: false)
-        _ = try await ask(request, in: environment) { body throws(AppStoreDamage) in try Accepted.read(body) }
+        _ = try await ask(request, in: environment) { body throws(AppStoreAnswerDefect) in try Accepted.read(body) }
     }
 
     /// The progress of a mass extension.
@@ -53,7 +53,7 @@ extension AppStoreServerAPI {
         let request = AppStoreRequest(
             endpoint: .massExtensionStatus, method: "GET",
             path: "inApps/v1/subscriptions/extend/mass/\(product)/\(requestID)")
-        return try await ask(request, in: environment) { body throws(AppStoreDamage) in
+        return try await ask(request, in: environment) { body throws(AppStoreAnswerDefect) in
             try AppStoreMassExtension.read(body)
         }
     }

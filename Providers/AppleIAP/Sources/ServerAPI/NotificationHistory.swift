@@ -86,7 +86,7 @@ extension AppStoreServerAPI {
                 query: cursor.map { [(name: "paginationToken", value: $0)] } ?? [],
                 body: try AppStoreRequest.json(question))
             return try await page(in: place) { environment throws(AppStoreServerError) in
-                try await ask(request, in: environment) { body throws(AppStoreDamage) in
+                try await ask(request, in: environment) { body throws(AppStoreAnswerDefect) in
                     let answer = try Answer.read(body)
                     return AppStorePage(
                         environment: environment, items: answer.notificationHistory.map(\.notification),

@@ -17,11 +17,11 @@ extension AppStoreServerAPI {
     ) async throws(AppStoreServerError) -> [SignedText] {
         let request = AppStoreRequest(
             endpoint: .orderLookup, method: "GET", path: "inApps/v1/lookup/\(try AppStoreRequest.id(id, "order id"))")
-        return try await ask(request, in: environment) { body throws(AppStoreDamage) in
+        return try await ask(request, in: environment) { body throws(AppStoreAnswerDefect) in
             let answer = try Answer.read(body)
             guard answer.status == 0 else { return [] }
             guard let signed = answer.signedTransactions else {
-                throw AppStoreDamage("signedTransactions is missing")
+                throw AppStoreAnswerDefect("signedTransactions is missing")
             }
             return signed
         }

@@ -3,7 +3,7 @@ extension AppStoreServerAPI {
     ///
     /// - Parameter revision: the last page's `cursor` of another day.
     package func refunds(
-        of id: String, after revision: String? = nil, in place: AppStorePlace = .anywhere
+        of id: String, after revision: String? = nil, in place: AppStoreSearch = .anywhere
     ) -> AppStorePages<SignedText> {
         AppStorePages(from: revision, in: place) { cursor, place throws(AppStoreServerError) in
             var request = AppStoreRequest(

@@ -60,7 +60,7 @@ extension AppStoreServerAPI {
     ///
     /// - Throws: `permanent` with 4030004, 4030005 or 4030007 where Apple's limits forbid it.
     package func extend(
-        original id: String, by days: AppStoreExtension, in place: AppStorePlace = .anywhere
+        original id: String, by days: AppStoreExtension, in place: AppStoreSearch = .anywhere
     ) async throws(AppStoreServerError) -> AppStoreAnswer<AppStoreExtended> {
         if let fault = days.fault { throw fault }
         let request = AppStoreRequest(
@@ -71,7 +71,9 @@ extension AppStoreServerAPI {
                     extendByDays: days.days, extendReasonCode: days.reason.rawValue, requestIdentifier: days.request)),
             isRepeatable: false)
         return try await find(place) { environment throws(AppStoreServerError) in
-            try await ask(request, in: environment) { body throws(AppStoreDamage) in try AppStoreExtended.read(body) }
+            try await ask(request, in: environment) { body throws(AppStoreAnswerDefect) in
+                try AppStoreExtended.read(body)
+            }
         }
     }
 }

@@ -59,14 +59,14 @@ extension AppStoreServerAPI {
     ///
     /// - Parameter statuses: only these; empty means all.
     package func subscriptions(
-        of id: String, statuses: [AppStoreSubscriptionStatus] = [], in place: AppStorePlace = .anywhere
+        of id: String, statuses: [AppStoreSubscriptionStatus] = [], in place: AppStoreSearch = .anywhere
     ) async throws(AppStoreServerError) -> AppStoreAnswer<[AppStoreSubscription]> {
         let request = AppStoreRequest(
             endpoint: .statuses, method: "GET",
             path: "inApps/v1/subscriptions/\(try AppStoreRequest.id(id, "transaction id"))",
             query: statuses.map { (name: "status", value: "\($0.rawValue)") })
         return try await find(place) { environment throws(AppStoreServerError) in
-            try await ask(request, in: environment) { body throws(AppStoreDamage) in
+            try await ask(request, in: environment) { body throws(AppStoreAnswerDefect) in
                 try Answer.read(body).subscriptions
             }
         }

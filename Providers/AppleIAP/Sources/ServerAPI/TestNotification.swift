@@ -26,7 +26,7 @@ extension AppStoreServerAPI {
     package func requestTestNotification(in environment: AppleEnvironment) async throws(AppStoreServerError) -> String {
         let request = AppStoreRequest(
             endpoint: .testNotification, method: "POST", path: "inApps/v1/notifications/test")
-        return try await ask(request, in: environment) { body throws(AppStoreDamage) in
+        return try await ask(request, in: environment) { body throws(AppStoreAnswerDefect) in
             try Requested.read(body).testNotificationToken
         }
     }
@@ -40,7 +40,7 @@ extension AppStoreServerAPI {
         let request = AppStoreRequest(
             endpoint: .testNotificationStatus, method: "GET",
             path: "inApps/v1/notifications/test/\(try AppStoreRequest.id(token, "test notification's token"))")
-        return try await ask(request, in: environment) { body throws(AppStoreDamage) in
+        return try await ask(request, in: environment) { body throws(AppStoreAnswerDefect) in
             try SentNotificationItem.read(body).notification
         }
     }

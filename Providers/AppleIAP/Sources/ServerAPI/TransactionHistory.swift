@@ -44,7 +44,7 @@ extension AppStoreServerAPI {
     ///   - revision: the last page's `cursor` of another day, for what has changed since, with the same filter.
     package func history(
         of id: String, filter: AppStoreHistoryFilter = AppStoreHistoryFilter(), after revision: String? = nil,
-        in place: AppStorePlace = .anywhere
+        in place: AppStoreSearch = .anywhere
     ) -> AppStorePages<SignedText> {
         AppStorePages(from: revision, in: place) { cursor, place throws(AppStoreServerError) in
             var request = AppStoreRequest(
@@ -57,10 +57,10 @@ extension AppStoreServerAPI {
 
     /// A page of signed transactions.
     func signedPage(
-        _ request: AppStoreRequest, in place: AppStorePlace
+        _ request: AppStoreRequest, in place: AppStoreSearch
     ) async throws(AppStoreServerError) -> AppStorePage<SignedText> {
         try await page(in: place) { environment throws(AppStoreServerError) in
-            try await ask(request, in: environment) { body throws(AppStoreDamage) in
+            try await ask(request, in: environment) { body throws(AppStoreAnswerDefect) in
                 try SignedTransactionsPage.read(body).page(environment)
             }
         }

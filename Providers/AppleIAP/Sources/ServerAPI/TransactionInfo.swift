@@ -7,11 +7,11 @@ extension AppStoreServerAPI {
 
     /// A transaction of any product, by its id (Get Transaction Info).
     package func transaction(
-        _ id: String, in place: AppStorePlace = .anywhere
+        _ id: String, in place: AppStoreSearch = .anywhere
     ) async throws(AppStoreServerError) -> AppStoreAnswer<SignedText> {
         let request = try Self.transactionRequest(id)
         return try await find(place) { environment throws(AppStoreServerError) in
-            try await ask(request, in: environment) { body throws(AppStoreDamage) in
+            try await ask(request, in: environment) { body throws(AppStoreAnswerDefect) in
                 try Answer.read(body).signedTransactionInfo
             }
         }

@@ -1,0 +1,150 @@
+package import Domain
+package import ProviderKit
+import SandboxProvider
+import Synchronization
+
+/// What goes wrong on the way to the sandbox's played service.
+package enum FaultInjection: Sendable {
+    /// Nothing happens there, and that is known.
+    case unavailable
+    /// It happens there, and the answer never arrives.
+    case lostReply
+    /// The service says no.
+    case refused
+    /// The provider knows no such call any more.
+    case unsupported
+}
+
+/// The calls that a desk's sandbox accounts have had, and the trouble that the next ones meet.
+package final class SandboxFaults: Sendable {
+    package enum Operation: String, Sendable {
+        case open, query, cancel, refund, queryRefund, charge
+    }
+
+    private struct Place: Hashable {
+        let operation: Operation
+        /// nil is every account.
+        let account: String?
+    }
+
+    private struct State {
+        var calls: [Place] = []
+        var troubles: [Place: FaultInjection] = [:]
+        var holds: [Place: @Sendable () async -> Void] = [:]
+        var charges: [InstrumentCharge] = []
+    }
+
+    private let state = Mutex(State())
+
+    package init() {}
+
+    /// Every such call, at one account or at all, meets this trouble until it is taken away with nil.
+    package func set(_ operation: Operation, _ trouble: FaultInjection?, at account: String? = nil) {
+        state.withLock { $0.troubles[Place(operation: operation, account: account)] = trouble }
+    }
+
+    /// Every such call at the account waits for this before it goes on; nil lets them go on at once.
+    package func hold(_ operation: Operation, at account: String, _ hold: (@Sendable () async -> Void)?) {
+        state.withLock { $0.holds[Place(operation: operation, account: account)] = hold }
+    }
+
+    /// How often the operation was called, at one account or at all.
+    package func count(_ operation: Operation, at account: String? = nil) -> Int {
+        state.withLock { state in
+            state.calls.count { $0.operation == operation && (account == nil || $0.account == account) }
+        }
+    }
+
+    /// What the accounts were given to charge.
+    package var charges: [InstrumentCharge] { state.withLock { $0.charges } }
+
+    fileprivate func keep(_ charge: InstrumentCharge) { state.withLock { $0.charges.append(charge) } }
+
+    private func begin(_ operation: Operation, _ account: String) async -> FaultInjection? {
+        let place = Place(operation: operation, account: account)
+        let hold = state.withLock { state in
+            state.calls.append(place)
+            return state.holds[place]
+        }
+        await hold?()
+        return state.withLock { $0.troubles[place] ?? $0.troubles[Place(operation: operation, account: nil)] }
+    }
+
+    fileprivate func call<Answer: Sendable>(
+        _ operation: Operation, _ account: String, _ work: () async throws(ProviderError) -> Answer
+    ) async throws(ProviderError) -> Answer {
+        switch await begin(operation, account) {
+        case nil: return try await work()
+        case .unavailable: throw .unavailable
+        case .refused: throw .rejected(reason: "refused_by_test")
+        case .unsupported: throw .unsupported
+        case .lostReply:
+            _ = try await work()
+            throw .outcomeUnknown
+        }
+    }
+}
+
+/// The real sandbox behind a line that a test can disturb.
+package struct FaultySandbox: PaymentPageServing, InstrumentCharging {
+    package static let manifest = SandboxProvider.manifest
+
+    private let sandbox: SandboxProvider
+    private let line: SandboxFaults
+    private let account: String
+
+    package init(account: ProviderAccount, context: ProviderContext) throws(ProviderSetupError) {
+        try self.init(account: account, context: context, line: SandboxFaults())
+    }
+
+    package init(
+        account: ProviderAccount, context: ProviderContext, line: SandboxFaults
+    ) throws(ProviderSetupError) {
+        sandbox = try SandboxProvider(account: account, context: context)
+        self.line = line
+        self.account = account.id.rawValue
+    }
+
+    package var contractTypes: Set<ContractType> { sandbox.contractTypes }
+
+    package func open(_ attempt: PaymentAttempt) async throws(ProviderError) -> OpenedPayment {
+        try await line.call(.open, account) { () async throws(ProviderError) in try await sandbox.open(attempt) }
+    }
+
+    package func charge(_ charge: InstrumentCharge) async throws(ProviderError) -> PaymentReport {
+        line.keep(charge)
+        return try await line.call(.charge, account) { () async throws(ProviderError) in
+            try await sandbox.charge(charge)
+        }
+    }
+
+    package func query(_ payment: ProviderReference) async throws(ProviderError) -> PaymentReport {
+        try await line.call(.query, account) { () async throws(ProviderError) in try await sandbox.query(payment) }
+    }
+
+    package func cancel(_ payment: ProviderReference) async throws(ProviderError) -> PaymentReport {
+        try await line.call(.cancel, account) { () async throws(ProviderError) in try await sandbox.cancel(payment) }
+    }
+
+    package func refund(_ refund: RefundAttempt) async throws(ProviderError) -> RefundReport {
+        try await line.call(.refund, account) { () async throws(ProviderError) in try await sandbox.refund(refund) }
+    }
+
+    package func query(refund: RefundAttempt) async throws(ProviderError) -> RefundReport {
+        try await line.call(.queryRefund, account) { () async throws(ProviderError) in
+            try await sandbox.query(refund: refund)
+        }
+    }
+
+    package func receive(_ notification: RawNotification) async throws(ProviderError) -> ReceivedNotification {
+        try await sandbox.receive(notification)
+    }
+
+    package func page(_ payment: ID<Payment>) async throws(ProviderError) -> PaymentPage? {
+        try await sandbox.page(payment)
+    }
+
+    package func act(_ payment: ID<Payment>, form: [String: String]) async throws(ProviderError) -> PaymentPage? {
+        try await sandbox.act(payment, form: form)
+    }
+}
