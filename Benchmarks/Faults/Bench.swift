@@ -2,7 +2,7 @@ import Foundation
 import Store
 import TestSupport
 
-/// A database, the servers that have it, and everything that clients of theirs were told.
+/// A database, the servers that use it, and a journal of everything that their clients were told.
 final class Bench {
     let place: Place
     let binary: String
@@ -15,18 +15,20 @@ final class Bench {
     private(set) var summary = Summary()
     private(set) var servers: [Server] = []
     private(set) var adminKey = ""
-    /// What the running servers were started for.
+    /// The name of the fault for which the running servers were started.
     private var startedFor = ""
-    /// So many of the servers get requests.
+    /// The number of servers that get requests.
     private var serving = 1
     private var round = 0
 
-    /// An unfinished run holds its idempotency key so long; a second more, because the lease counts whole ones.
+    /// The time for which an unfinished request holds its idempotency key; a second more, because leases count whole
+    /// seconds.
     static let lease = Duration.seconds(61)
-    /// A worker that settles a notification holds its lease for 10 s, and is missed within a second; what several in a row
-    /// left without a word waits up to 30 s for the next.
+    /// The time until a stored notification is settled: a worker holds its lease for 10 s, its death is noticed within
+    /// a second, and after several attempts without a result the next one waits up to 30 s.
     static let settling = Duration.seconds(45)
-    /// A provider whose answer was lost is asked within a lease, and where kills ended that as well, some more times.
+    /// The time until a provider whose answer was lost is queried: a lease, and some more attempts where kills ended
+    /// that one, too.
     static let asking = lease + .seconds(90)
 
     init(_ place: Place, binary: String, clients: Int, shimSource: String) async throws {
@@ -42,7 +44,7 @@ final class Bench {
         try await receiver.subscribe(at: place.port, adminKey)
     }
 
-    /// A run that cannot go on leaves no server behind.
+    /// Kills the servers of a run that cannot continue.
     deinit {
         for server in servers where server.ended() == nil { server.send(SIGKILL) }
         service.stop()
@@ -50,9 +52,9 @@ final class Bench {
 
     // MARK: Servers
 
-    /// Starts the servers that a fault wants, or one without any fault.
+    /// Starts the servers that a fault needs, or one without a fault.
     ///
-    /// - Returns: how long it took until all of them could serve.
+    /// - Returns: the time until all of them could serve.
     @discardableResult
     func start(for fault: (any Fault)? = nil) async throws -> Duration {
         let began = ContinuousClock.now
@@ -71,10 +73,10 @@ final class Bench {
         return began.duration(to: .now)
     }
 
-    /// Lets the servers run as the fault wants them.
+    /// Restarts the servers where the fault needs other ones.
     func prepare(for fault: any Fault) async throws {
         if startedFor == type(of: fault).name && fault.environment(place, shim, node: 0).isEmpty { return }
-        // An orderly stop waits for the endpoint that hangs; only the last one is orderly.
+        // An orderly stop waits for the hanging endpoint; only the last one is orderly.
         try await kill()
         try await start(for: fault)
     }
@@ -89,15 +91,15 @@ final class Bench {
 
     // MARK: Rounds
 
-    /// A number that no earlier round of this bench has.
+    /// Returns a number that no earlier round of this bench had.
     func nextRound() -> Int {
         round += 1
         return round
     }
 
-    /// A round of a fault: load, the fault, recovery, comparison.
+    /// Runs a round of a fault: load, the fault, recovery, comparison.
     ///
-    /// - Returns: false when something that clients were told is not there.
+    /// - Returns: false when something is missing that clients were told.
     func run(_ fault: any Fault, _ seed: RoundSeed) async throws -> Bool {
         try await prepare(for: fault)
         var row = Tally(engine: place.engine, fault: type(of: fault).name)
@@ -134,12 +136,13 @@ final class Bench {
         return try await close(&row, "\(seed)", since: struck)
     }
 
-    /// Compares what clients were told with what is there, before and after all is asked again, and keeps the row.
+    /// Compares what clients were told with the database, before and after every open request is repeated, and records
+    /// the row.
     func close(_ row: inout Tally, _ moment: String, since: ContinuousClock.Instant) async throws -> Bool {
         try await settled()
         row.violations += try await compare()
         try await resolve(since: since)
-        // An acknowledged notification is stored; its settlement may still be under way.
+        // An acknowledged notification is stored, but its settlement may still be running.
         try await settled()
         row.violations += try await compare() + servers[0].check()
         report(row, moment)
@@ -154,7 +157,7 @@ final class Bench {
         for server in servers where !server.errors.isEmpty { say("  a server says: \(server.errors.suffix(2_000))") }
     }
 
-    /// Lets a round's clients loose and the fault into the midst of them.
+    /// Runs a round's clients and strikes the fault while they are at work.
     func load(
         _ seed: RoundSeed, _ row: inout Tally,
         strike: @Sendable @escaping (inout Dice, inout Notes) async throws -> Aftermath
@@ -174,7 +177,7 @@ final class Bench {
                 }
             }
             let aftermath = try await strike(&dice, &notes)
-            // A client that waits for nothing at this moment ends here, the others when their connections do.
+            // A client that waits for no answer ends here, the others when their connections end.
             group.cancelAll()
             for try await cut in group {
                 guard let cut else { continue }
@@ -191,16 +194,16 @@ final class Bench {
         return aftermath
     }
 
-    /// Waits until the jobs have settled what was stored, which takes a dead worker's lease at most.
+    /// Waits until the jobs have settled the stored notifications, which takes at most a dead worker's lease.
     ///
-    /// The comparison says what is left over after that.
+    /// The comparison reports those that are left.
     func settled() async throws {
         try await poll(for: Self.settling) {
             try $0.row("SELECT id FROM notifications WHERE status = 'stored'") == nil
         }
     }
 
-    /// Asks the database again and again until it answers yes, or the time is over.
+    /// Queries the database until the condition holds or the time is over, and returns whether it held.
     @discardableResult
     func poll(for limit: Duration, _ isOver: @escaping @Sendable (any Database) throws -> Bool) async throws -> Bool {
         let limit = ContinuousClock.now + limit
@@ -221,7 +224,7 @@ final class Bench {
 
     /// Compares the journal and the payment service's book with the database of the running server.
     ///
-    /// - Parameter isEnd: whether everything must have been heard of.
+    /// - Parameter isEnd: true where every payment must be known.
     func compare(isEnd: Bool = false) async throws -> [String] {
         let store = try place.openReadOnly()
         let result: Result<Facts, any Error>
@@ -255,7 +258,7 @@ final class Bench {
         return row.violations.isEmpty
     }
 
-    /// Sends every request again that nobody knows the outcome of; what another run's lease still holds is left.
+    /// Repeats every request whose outcome is unknown, unless the lease of an earlier attempt still holds its key.
     func resolve(since: ContinuousClock.Instant) async throws {
         let due = journal.calls.filter { $0.told == nil && ($0.retryAt ?? .now) <= .now }
         let lanes = 8
@@ -296,7 +299,7 @@ final class Bench {
         }
     }
 
-    /// Waits for the events of dead dispatchers, and says which never came.
+    /// Waits for the events of dead dispatchers, and lists those that were never delivered.
     func undelivered(within limit: Duration = Bench.lease + .seconds(15)) async throws -> [String] {
         try await poll(for: limit) { [receiver] in receiver.missing(try Receiver.events($0)).isEmpty }
         let store = try place.openReadOnly()

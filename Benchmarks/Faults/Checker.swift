@@ -1,6 +1,6 @@
-/// Compares what clients were told with what is there; every line of the result is a broken promise.
+/// Compares what clients were told with the database; each line of the result is a broken promise.
 ///
-/// What nobody was told about may be there or not, but never by half and never twice.
+/// An effect that no client was told of may be there or not, but never in part and never twice.
 struct Checker {
     let expected: Expectation
     let facts: Facts
@@ -68,7 +68,7 @@ struct Checker {
         require(credits == (purchase.sale.isConsumable ? 1 : 0), "transaction \(id): credited \(credits) times")
     }
 
-    /// Nothing of a purchase may be there without its owner.
+    /// Checks that a purchase without an owner left nothing.
     private mutating func checkUnowned(_ purchase: Expectation.Purchase) {
         let id = purchase.sale.id
         let source = Facts.Source(kind: "apple_transaction", id: id)
@@ -79,7 +79,7 @@ struct Checker {
 
     // MARK: Without a cause
 
-    /// Nothing is there that no client asked for.
+    /// Checks that the database has nothing that no client asked for.
     private mutating func checkCauses() {
         for id in facts.purchases.keys where expected.purchases[id] == nil {
             violations.append("transaction \(id): nobody attached it")
@@ -113,7 +113,7 @@ struct Checker {
 
     // MARK: Sums
 
-    /// A balance is what was told, and what may have happened without an answer.
+    /// Checks each balance: the units that clients were told of, and those that may have come without an answer.
     private mutating func checkBalances() {
         let ranges = expected.balances
         for user in Set(ranges.keys).union(facts.balances.keys) {

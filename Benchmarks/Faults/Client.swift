@@ -2,25 +2,25 @@ import Domain
 import Foundation
 import TestSupport
 
-/// A client: buys, pays, cancels and attaches until the server dies, and writes down what it is told.
+/// A client: buys, pays, cancels and attaches until the server dies, and records the answers.
 struct Client {
     let journal: Journal
     let service: PaymentService
-    /// The user who buys: another one after some checkouts, because a user has at most 20 open orders.
+    /// The user who buys; replaced after some checkouts, because a user has at most 20 open orders.
     private(set) var user: String
-    /// Who claims this client's purchases too.
+    /// Another user, who claims this client's purchases, too.
     let rival: String
     let adminKey: String
-    /// Names what this client makes, unlike any other client of any round.
+    /// A name that no other client of any round has, for what this client makes.
     let name: String
-    /// Requests that are sent at the same moment need connections of their own.
+    /// Two, because requests at the same moment need connections of their own.
     private var connections: [HTTPConnection]
     private let port: UInt16
     var dice: Dice
     private var count = 0
     private var checkouts = 0
     private static let checkoutsOfUser = 15
-    /// Notifications that will come once more, long after.
+    /// Notifications that will be sent once more, long after.
     private var late: [Act] = []
 
     init(
@@ -38,10 +38,10 @@ struct Client {
         connections = [HTTPConnection(port: port), HTTPConnection(port: port)]
     }
 
-    /// The connection ended: the server is dead, or dies while nobody knows what became of the request.
+    /// The error of a connection that ended: the server is dead, or dies before the outcome of the request is known.
     struct Cut: Error {}
 
-    /// Goes on until the server is gone, or nothing more is wanted.
+    /// Sends requests until the server is gone or the task is cancelled.
     ///
     /// - Returns: whether the server was gone.
     mutating func run() async throws -> Bool {
@@ -111,7 +111,7 @@ struct Client {
             at: dice.chance(25) ? Configuration.noneAccount : Configuration.urlAccount)
         let told = dice.chance(20) ? try await both(act, act) : try await ask(act)
         if dice.chance(20) { try await ask(act) }
-        // Where two equal requests ran at once, one may have been told to come back.
+        // Where two equal requests ran at once, one may have been told to try again.
         guard case .opened(let order, let payment, let amount, _) = told else { return }
         try await end(OpenedOrder(id: order, payment: payment, cart: cart, amount: amount))
     }
@@ -140,7 +140,7 @@ struct Client {
         case ..<82:
             try await both(try cancellation(order, key: optionalKey()), try notification(order, event: nextKey()))
         case ..<88:
-            // A payment that arrives after all.
+            // A payment that arrives after the cancellation.
             try await ask(try cancellation(order, key: optionalKey()))
             try await pay(order)
         default:
@@ -148,7 +148,8 @@ struct Client {
         }
     }
 
-    /// Notifies of the payment, sometimes twice, sometimes under two names, and sometimes beside what is not so.
+    /// Notifies of the payment: sometimes twice, sometimes under two event ids, and sometimes beside false
+    /// notifications.
     ///
     /// - Returns: whether the payment was acknowledged.
     @discardableResult
@@ -170,7 +171,7 @@ struct Client {
         return Act(purpose: .notify(event: event, order), request: try Request.notification(body))
     }
 
-    /// A genuine notification that comes too early or too late, and pays nothing.
+    /// Makes a genuine notification that comes too early or too late, and pays nothing.
     private mutating func rumour(_ order: OpenedOrder) throws -> Act {
         let event = nextKey()
         let types = ["payment.pending", "payment.authorised"]
@@ -179,7 +180,7 @@ struct Client {
         return Act(purpose: .rumour(event: event, order), request: try Request.notification(body))
     }
 
-    /// A notification that somebody has changed after it was signed.
+    /// Makes a notification that was changed after it was signed.
     private mutating func forgery(_ order: OpenedOrder) throws -> Act {
         let event = nextKey()
         let genuine = SandboxNotification(event_id: event, payment: order, type: "payment.pending")
@@ -214,7 +215,8 @@ struct Client {
 
     // MARK: Payment service
 
-    /// The service is paid, and tells the server, or the client asks; sometimes the order is cancelled at that moment.
+    /// Buys at the payment service: it notifies the server of the payment, or the client asks the server to query it;
+    /// sometimes the order is cancelled at that moment.
     private mutating func buyAtService() async throws {
         let (cart, act) = try checkout(at: Configuration.serviceAccount)
         let told = dice.chance(20) ? try await both(act, act) : try await ask(act)
@@ -261,14 +263,14 @@ struct Client {
         let number = journal.begin(act.purpose, act.request)
         guard let reply = await connections[connection].send(act.request) else { throw Cut() }
         let reading = Reading(reply, to: act.purpose)
-        // Who is told to come back does not hammer on.
+        // A client that is told to try again waits a moment.
         if case .later = reading { try? await Task.sleep(for: .milliseconds(20)) }
         return journal.end(number, reading, retryAt: nil)
     }
 
     /// Sends two requests at the same moment.
     ///
-    /// - Returns: what the first was told, or else the second.
+    /// - Returns: the answer to the first, or else that to the second.
     @discardableResult
     func both(_ first: Act, _ second: Act) async throws -> Told? {
         async let one = ask(first)
@@ -279,7 +281,7 @@ struct Client {
 }
 
 extension Cart {
-    /// The metadata by which an order is found again, whoever made it.
+    /// The metadata by which the checker finds an order.
     static let label = "journal"
 
     /// The order's metadata as they are stored.

@@ -1,7 +1,7 @@
 import Foundation
 import TestSupport
 
-/// Payments by Apple Pay.
+// Payments by Apple Pay.
 extension Client {
     mutating func buyByWallet() async throws {
         let (cart, act) = try checkout(
@@ -14,7 +14,7 @@ extension Client {
         if told == .paid { try await refundSome(opened) }
     }
 
-    /// A token as the wallet makes it for a contract.
+    /// Makes a token as the wallet does, bound to a contract.
     func token(_ order: OpenedOrder, boundTo wallet: String) throws -> Act {
         let data = Data(base64Encoded: wallet).map(Array.init)
         let token = ApplePayTestTokens.token(

@@ -1,37 +1,37 @@
 import Foundation
 import TestSupport
 
-/// The configuration that the server runs with: real routes, no limits of rate, and what the clients must know of it.
+/// The configuration of the server: real routes, no rate limits, and the values that clients need.
 enum Configuration {
     static let userSecret = "a-secret-of-the-fault-test-with-enough-bytes"
     static let sandboxSecret = "fault-test-sandbox-secret"
     static let urlAccount = "fault-url"
-    /// Its contracts are paid when they are opened.
+    /// An account whose contracts are paid when they are opened.
     static let noneAccount = "fault-none"
     static let walletAccount = "apple-pay"
-    /// Its processor charges, and its answers are lost.
+    /// An account whose processor charges, but whose answers are lost.
     static let losingAccount = "apple-pay-lost"
     static let notifyToken = "fault-url-notify-token"
-    /// A payment service that keeps its book elsewhere.
+    /// A payment service outside of the process, with a book of its own.
     static let serviceAccount = "fault-service"
     static let serviceToken = "fault-service-notify-token"
     static let pass = Goods(sku: "vip_month", product: "com.example.vip.month", price: 3_990, units: 0)
     static let coins = Goods(sku: "coins_100", product: "com.example.coins", price: 600, units: 100)
     static let unit = "coins"
 
-    /// What is sold, in the App Store and by the sandbox.
+    /// A product in the App Store and in the catalogue.
     struct Goods: Sendable {
         let sku: String
         let product: String
-        /// In hundredths of a yuan.
+        /// The price in hundredths of a yuan.
         let price: Int64
-        /// What one of it credits; 0 for a pass.
+        /// The units that one item credits; 0 for a pass.
         let units: Int64
     }
 
     /// Writes the folder and returns its path.
     ///
-    /// - Parameter service: where the payment service answers.
+    /// - Parameter service: the address of the payment service.
     static func write(_ place: Place, service: String) throws -> String {
         let folder = place.folder + "/Config"
         try FileManager.default.createDirectory(atPath: folder + "/providers", withIntermediateDirectories: true)

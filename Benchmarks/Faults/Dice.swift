@@ -1,8 +1,8 @@
-/// A seeded generator (SplitMix64), so that a seed says what every client does.
+/// A seeded generator (SplitMix64), so that a seed determines what every client does.
 struct Dice: RandomNumberGenerator, Sendable {
     private var state: UInt64
 
-    /// - Parameter path: what the numbers are for, so that each round and each client has its own.
+    /// - Parameter path: numbers that give each round and each client a sequence of its own.
     init(_ seed: UInt64, _ path: Int...) {
         state = seed
         for step in path { state = next() ^ UInt64(truncatingIfNeeded: step) }
@@ -16,6 +16,6 @@ struct Dice: RandomNumberGenerator, Sendable {
         return mixed ^ (mixed >> 31)
     }
 
-    /// True in so many of a hundred cases.
+    /// Returns true with a probability of this many percent.
     mutating func chance(_ percent: Int) -> Bool { Int.random(in: 0..<100, using: &self) < percent }
 }

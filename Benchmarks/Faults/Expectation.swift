@@ -1,6 +1,6 @@
-/// What the journal says must be, may be and must not be there.
+/// The state that follows from the journal: what must, may and must not be in the database.
 struct Expectation: Sendable {
-    /// A transaction of the App Store and everybody who claimed it.
+    /// A transaction of the App Store and the users who claimed it.
     struct Purchase: Sendable {
         let sale: Sale
         var claimants: Set<String> = []
@@ -8,7 +8,7 @@ struct Expectation: Sendable {
         var attached: [String: Set<String>] = [:]
         var refused: Set<String> = []
 
-        /// Who may own it, as far as anybody was told.
+        /// The users who may own it, judged by the answers.
         var candidates: Set<String> {
             attached.isEmpty ? claimants.subtracting(refused) : Set(attached.keys)
         }
@@ -17,37 +17,37 @@ struct Expectation: Sendable {
     /// A checkout, by its key.
     struct Checkout: Sendable {
         let cart: Cart
-        /// More than one is a violation: the same key, the same order.
+        /// The orders that the client was told; more than one is a violation, because one key makes one order.
         var told: Set<OpenedOrder> = []
     }
 
-    /// What was done with an order that a client knows.
+    /// The requests about an order that a client knows, with their answers.
     struct Ending: Sendable {
         let order: OpenedOrder
-        /// Events that were sent, and those of them that were acknowledged.
+        /// The events that were sent, and those of them that were acknowledged.
         var events: Set<String> = []
         var acknowledged: Set<String> = []
-        /// Requests with a token, or about what was paid at the payment service.
+        /// Requests with a token, or about a payment at the payment service.
         var tokens = 0
         var isPaidByToken = false
         var isNotCharged = false
         var cancellations = 0
         var cancelled = false
         var paidAlready = false
-        /// The amount of the refund that was asked for; at most one is, under one key.
+        /// The amount of the requested refund; at most one is requested, under one key.
         var refund: Int64?
-        /// By their ids, whether the money went back.
+        /// Refunds by their ids: true where the money went back.
         var refunds: [String: Bool] = [:]
-        /// A refund cannot fail that was sent only once.
+        /// True for a failed refund that was sent only once, which cannot fail.
         var failedAtOnce = false
         var isNotRefunded = false
     }
 
     private(set) var purchases: [String: Purchase] = [:]
     private(set) var checkouts: [String: Checkout] = [:]
-    /// By order.
+    /// The endings by order id.
     private(set) var endings: [String: Ending] = [:]
-    /// Events that say nothing of money.
+    /// Events that report no payment.
     private(set) var rumours: Set<String> = []
     private(set) var acknowledgedRumours: Set<String> = []
     private(set) var forgeries = 0
@@ -105,7 +105,7 @@ struct Expectation: Sendable {
 }
 
 extension Expectation.Ending {
-    /// Somebody was told that it is paid.
+    /// True where a client was told that the order is paid.
     var mustBePaid: Bool { order.cart.isPaidAtOnce || !acknowledged.isEmpty || paidAlready || isPaidByToken }
     var mayBePaid: Bool { order.cart.isPaidAtOnce || !events.isEmpty || tokens > 0 }
     var isRefundWhole: Bool { refund == order.amount }

@@ -1,5 +1,6 @@
 extension Expectation {
-    /// The units of each user: what was told, and what may have happened without an answer.
+    /// The least and the most units that each user can have: those that clients were told of, and those that may have
+    /// come without an answer.
     var balances: [String: ClosedRange<Int64>] {
         var least: [String: Int64] = [:]
         var most: [String: Int64] = [:]

@@ -1,6 +1,6 @@
 import Store
 
-/// What the database holds, read on one snapshot: the side of the comparison that the server made.
+/// The contents of the database, read on one snapshot: the server's side of the comparison.
 struct Facts: Sendable {
     struct Purchase: Sendable {
         let original: String
@@ -39,7 +39,7 @@ struct Facts: Sendable {
         let isRevoked: Bool
     }
 
-    /// Where a grant or units come from.
+    /// The source of a grant or of units.
     struct Source: Hashable, Sendable {
         let kind: String
         let id: String
@@ -50,25 +50,25 @@ struct Facts: Sendable {
         let status: String
     }
 
-    /// By transaction.
+    /// The purchases by transaction id.
     let purchases: [String: Purchase]
-    /// By original transaction: the user's external id.
+    /// The user's external id, by original transaction id.
     let owners: [String: String]
     let orders: [String: Order]
-    /// By order.
+    /// The payments by order id.
     let payments: [String: [Payment]]
     let refunds: [String: [Refund]]
     let grants: [Source: [Grant]]
-    /// How often each source credited.
+    /// The number of credits by each source.
     let credits: [Source: Int64]
-    /// By the user's external id.
+    /// The balances by the user's external id.
     let balances: [String: Int64]
     let notifications: [String: Notification]
-    /// Notifications that were kept because they are not genuine.
+    /// The number of stored notifications that are not genuine.
     let refused: Int
-    /// Subjects whose numbers are not 1 to n.
+    /// Subjects whose events are not numbered from 1 without a gap.
     let gaps: [String]
-    /// By order and type: how often it was announced.
+    /// The number of events by order id and type.
     let announced: [String: [String: Int64]]
 
     init(_ database: any Database) throws {

@@ -1,6 +1,6 @@
 import TestSupport
 
-/// What a fault may touch while clients are at work.
+/// The objects that a fault may act on while clients are at work.
 struct Target: Sendable {
     let place: Place
     let servers: [Server]
@@ -8,42 +8,42 @@ struct Target: Sendable {
     let journal: Journal
 }
 
-/// How a fault left the servers.
+/// The state in which a fault left the servers.
 enum Aftermath: Sendable {
-    /// The first server is dead; nobody may lose a connection before that.
+    /// The first server is dead; no client may lose its connection before that time.
     case dead(since: ContinuousClock.Instant)
-    /// All servers live, whatever was wrong is over, and so long after that they served again.
+    /// All servers run and the fault is over; `recovery` is the time until they served again.
     ///
-    /// - keepsConnections: false where requests waited for longer than a connection may be silent.
+    /// - keepsConnections: false where requests waited longer than a connection may be silent.
     case alive(recovery: Duration?, keepsConnections: Bool = true)
 }
 
-/// What rounds are made of.
+/// A kind of round.
 protocol Scenario: Sendable {
     static var name: String { get }
     static var engines: [TestEngine] { get }
     /// The reason why it cannot run on this machine; nil where it can.
     var obstacle: String? { get }
 
-    /// - Returns: false when something that clients were told is not there.
+    /// - Returns: false when something is missing that clients were told.
     func run(_ bench: Bench, _ seed: RoundSeed) async throws -> Bool
 }
 
-/// A way to hurt the servers under load, once in every round.
+/// A way to disturb the servers under load, once in every round.
 protocol Fault: Scenario {
     /// The number of servers that share the database.
     var nodes: Int { get }
-    /// So many of them get requests and are waited for, the first ones.
+    /// The number of servers, the first ones, that get requests and are waited for.
     var servingNodes: Int { get }
-    /// After so many rounds what clients were told is compared with what is there.
+    /// The number of rounds after which the answers to clients are compared with the database.
     var comparedEvery: Int { get }
 
-    /// What each server is started with; the shim is told here what it should do from the start.
+    /// The environment with which each server is started; the shim is set up here, too.
     func environment(_ place: Place, _ shim: Shim, node: Int) -> [String: String]
 
-    /// Hurts them while clients are at work, and returns when the clients may stop.
+    /// Disturbs the servers while clients are at work, and returns when the clients may stop.
     ///
-    /// - Parameter notes: what the summary counts, by name.
+    /// - Parameter notes: counts for the summary, by name.
     func strike(_ target: Target, _ dice: inout Dice, _ notes: inout Notes) async throws -> Aftermath
 }
 
@@ -60,7 +60,7 @@ extension Fault {
     func run(_ bench: Bench, _ seed: RoundSeed) async throws -> Bool { try await bench.run(self, seed) }
 }
 
-/// What happened, by name and how often.
+/// The number of events by name, for the summary.
 typealias Notes = [String: Int]
 
 extension Duration {

@@ -2,9 +2,9 @@ import Dispatch
 import Foundation
 import Synchronization
 
-/// A client's connection to the server, kept open between requests, with a thread of its own.
+/// A client's connection to the server, kept open between requests, with a queue of its own.
 ///
-/// A shared queue would let only as many requests out at once as the machine has cores.
+/// A shared queue would run only as many requests at once as the machine has cores.
 final class HTTPConnection: Sendable {
     struct Reply: Sendable {
         let status: Int
@@ -19,7 +19,7 @@ final class HTTPConnection: Sendable {
 
     deinit { socket.withLock { descriptor in if let descriptor { close(descriptor) } } }
 
-    /// - Returns: nil when nobody listens, or when the connection ended before the whole answer.
+    /// - Returns: nil when the server does not listen, or when the connection ended before the whole answer.
     func send(_ request: Request) async -> Reply? {
         await withCheckedContinuation { continuation in
             queue.async { continuation.resume(returning: self.exchange(request)) }
@@ -68,7 +68,7 @@ final class HTTPConnection: Sendable {
         return descriptor
     }
 
-    /// A write to a closed connection is an error and not a signal that ends the process.
+    /// Writes all bytes; a closed connection is an error and not a signal that ends the process.
     private func write(_ bytes: [UInt8], to descriptor: Int32) -> Bool {
         var sent = 0
         while sent < bytes.count {

@@ -1,7 +1,7 @@
 import Foundation
 import Synchronization
 
-/// What came to the partner's endpoints.
+/// The messages that arrived at the partner's endpoints.
 final class Inbox: Sendable {
     private struct Message: Decodable {
         let subject: String
@@ -9,14 +9,14 @@ final class Inbox: Sendable {
     }
 
     private struct State {
-        /// By id: a digest of what came first.
+        /// A digest of the first message, by event id.
         var digests: [String: Int] = [:]
-        /// By subject: the highest number that came.
+        /// The highest sequence number that arrived, by subject.
         var latest: [String: Int64] = [:]
         var refused: Set<String> = []
         var messages = 0
         var complaints: [String] = []
-        /// By id: what is wrong if the endpoint's first attempt brought it.
+        /// The violation if the endpoint's first attempt delivered the event, by event id.
         var overtaken: [String: String] = [:]
     }
 
@@ -24,14 +24,14 @@ final class Inbox: Sendable {
 
     var messages: Int { state.withLock { $0.messages } }
     var seen: Set<String> { state.withLock { Set($0.digests.keys) } }
-    /// Events that came after a later one of their subject.
+    /// Events that arrived after a later one of their subject.
     var overtaken: [String: String] { state.withLock { $0.overtaken } }
     var complaints: [String] { state.withLock { $0.complaints } }
 
-    /// Keeps a message.
+    /// Records a message.
     ///
-    /// - Parameter isLive: whether the endpoint takes everything; the other one refuses every fifth event once.
-    /// - Returns: whether it is accepted.
+    /// - Parameter isLive: true for the endpoint that accepts everything; the other one refuses every fifth event once.
+    /// - Returns: whether the message is accepted.
     func take(_ came: ReceiverServer.Message, isLive: Bool) -> Bool {
         let id = came.id
         guard let message = try? JSONDecoder().decode(Message.self, from: came.body), !id.isEmpty else {
@@ -55,7 +55,7 @@ final class Inbox: Sendable {
         }
     }
 
-    /// - Returns: the id of the message that is forgotten.
+    /// - Returns: the id of the message that was forgotten.
     func forgetOne() -> String? {
         state.withLock { state in
             guard let id = state.digests.keys.first else { return nil }

@@ -10,7 +10,7 @@ struct Sale: Sendable, Hashable {
     var units: Int64 { isConsumable ? quantity * Configuration.coins.units : 0 }
 }
 
-/// What is bought in one checkout; its `key` is the `Idempotency-Key`, and the order's metadata carry it.
+/// The contents of one checkout; `key` is the `Idempotency-Key`, and the order's metadata contain it.
 struct Cart: Sendable, Hashable {
     let key: String
     let user: String
@@ -21,7 +21,7 @@ struct Cart: Sendable, Hashable {
     var units: Int64 { isConsumable ? quantity * Configuration.coins.units : 0 }
 }
 
-/// An order that a client was told of.
+/// An order that a client was told.
 struct OpenedOrder: Sendable, Hashable {
     let id: String
     let payment: String
@@ -29,78 +29,78 @@ struct OpenedOrder: Sendable, Hashable {
     let amount: Int64
 }
 
-/// What a request is for.
+/// The purpose of a request.
 enum Purpose: Sendable {
     case attach(Sale, user: String)
     case checkout(Cart)
     case notify(event: String, OpenedOrder)
-    /// Genuine, and without any effect on the order.
+    /// A genuine notification without any effect on the order.
     case rumour(event: String, OpenedOrder)
-    /// By a token of Apple Pay.
+    /// A payment by a token of Apple Pay.
     case pay(OpenedOrder)
-    /// Asks about what was paid at the payment service.
+    /// A request to query the payment service.
     case refresh(OpenedOrder)
-    /// Not genuine.
+    /// A notification that is not genuine.
     case forge(event: String)
     case cancel(OpenedOrder)
-    /// - amount: nil is all of it.
+    /// - amount: nil for all of it.
     case refund(OpenedOrder, amount: Int64?)
 }
 
 extension Purpose {
-    /// Returns whether an answer asks to come back although nobody else is at it.
+    /// Returns whether an answer means "try again", although no other request is working on it.
     func isPending(_ status: Int) -> Bool {
         switch self {
         case .pay: status == 200
-        // Once in five seconds it is asked at the service.
+        // The service is queried once in five seconds.
         case .refresh: status == 200 || status == 429
         default: false
         }
     }
 }
 
-/// What an answer said; whoever was told this relies on it.
+/// The content of an answer, on which the client relies.
 enum Told: Sendable, Equatable {
     case attached(order: String)
     case ownedByAnother
-    /// - wallet: what a token must be bound to.
+    /// - wallet: the data to which a token must be bound.
     case opened(order: String, payment: String, amount: Int64, wallet: String?)
     case paid
-    /// A token's payment that will never be charged.
+    /// The payment by this token will never be charged.
     case notCharged
     case acknowledged
     case cancelled
-    /// Refused to cancel, because the order is paid.
+    /// The cancellation was refused, because the order is paid.
     case paidAlready
     case refunded(id: String)
-    /// The provider never got it, and will not: somebody asked when its answer was lost.
+    /// The provider never got the refund, and will not: it was queried after its answer was lost.
     case refundFailed(id: String)
-    /// Nothing is left to refund, or not paid yet.
+    /// The refund was refused: no amount is left to refund, or the order is not paid yet.
     case notRefunded
-    /// A notification that is not genuine.
+    /// The notification is not genuine.
     case refused
 }
 
-/// A request and what its client was told; nil while nobody knows what became of it.
+/// A request and the client's answer; nil while the outcome is unknown.
 struct Call: Sendable {
     let number: Int
     let request: Request
     let purpose: Purpose
     var told: Told?
-    /// A killed run's lease holds its key until then.
+    /// The time until which the lease of a killed request holds its key.
     var retryAt: ContinuousClock.Instant?
-    /// Had no answer when the server died.
+    /// True where it had no answer when the server died.
     var wasCut = false
-    /// How often it was sent.
+    /// The number of times that it was sent.
     var sends = 1
 }
 
 extension Call {
-    /// Requests with the same key are sent again one after the other, as a client does that wants one answer.
+    /// Requests with the same key are repeated one after the other, as by a client that wants one answer.
     var lane: Int { request.headers["Idempotency-Key"].map { Int($0.hashValue.magnitude % 1_024) } ?? number }
 }
 
-/// Everything that clients sent and were told, kept outside of the process that is killed.
+/// Everything that clients sent and were told, stored outside of the process that is killed.
 final class Journal: Sendable {
     private struct Content {
         var calls: [Call] = []
@@ -112,10 +112,10 @@ final class Journal: Sendable {
 
     var calls: [Call] { content.withLock { $0.calls } }
 
-    /// Answers that ask to try again, by their kind.
+    /// The number of answers that ask to try again, by their kind.
     var unsettled: [String: Int] { content.withLock { $0.unsettled } }
 
-    /// The number of requests, and of those that got a definite answer.
+    /// The number of requests, and of those with a definite answer.
     var counts: (all: Int, told: Int) { content.withLock { ($0.calls.count, $0.calls.count { $0.told != nil }) } }
 
     func begin(_ purpose: Purpose, _ request: Request) -> Int {
@@ -125,8 +125,8 @@ final class Journal: Sendable {
         }
     }
 
-    /// - Parameter retryAt: when a call that was told to come back is sent again.
-    /// - Returns: what the client was told; nil when it does not know.
+    /// - Parameter retryAt: the time to repeat a request that was told to try again.
+    /// - Returns: the content of the answer; nil where it is not definite.
     @discardableResult
     func end(_ number: Int, _ reading: Reading, retryAt: ContinuousClock.Instant?) -> Told? {
         content.withLock { content in
@@ -149,7 +149,7 @@ final class Journal: Sendable {
 
     func complain(_ text: String) { content.withLock { $0.complaints.append(text) } }
 
-    /// The answers that nobody may ever get, since this was asked last.
+    /// Returns and clears the answers that no client may ever get.
     func takeComplaints() -> [String] {
         content.withLock { content in
             defer { content.complaints = [] }
@@ -157,7 +157,7 @@ final class Journal: Sendable {
         }
     }
 
-    /// Remembers which calls the kill cut off.
+    /// Marks the calls that the kill interrupted.
     func cut() {
         content.withLock { content in
             for index in content.calls.indices where content.calls[index].told == nil {

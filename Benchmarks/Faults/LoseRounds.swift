@@ -1,6 +1,6 @@
 import Store
 
-/// Ends a transaction whose changes are only looked at.
+/// Rolls back a transaction whose changes were only examined.
 private struct Seen: Error {
     let facts: Facts
 }
@@ -9,7 +9,7 @@ extension Bench {
     /// A slow machine may need more rounds to have something of every kind to lose.
     private static let mostRounds = 12
 
-    /// Two rounds or more like any other, after which what clients were told is taken away, piece by piece and then whole.
+    /// Runs at least two rounds; after that it removes what clients were told, piece by piece and then as a whole.
     ///
     /// - Returns: whether the checker reported every loss.
     func lose(rounds: Int, seed: UInt64) async throws -> Bool {
@@ -49,11 +49,11 @@ extension Bench {
         return messages && pieces && whole
     }
 
-    /// A message that never came to the endpoint.
+    /// Removes a message from the endpoint's record.
     private func loseMessage() async throws -> Bool {
         try await settled()
         let id = receiver.forgetOne() ?? "none"
-        // Others may still be on their way.
+        // Other messages may still be on their way.
         let violations = try await undelivered(within: .seconds(5)).filter { $0.contains("event \(id)") }
         return report("a message never came", violations)
     }
@@ -75,7 +75,7 @@ extension Bench {
         return isComplete
     }
 
-    /// What the checker says of a database with this loss, which nobody sees afterwards.
+    /// Returns the checker's violations for a database with this loss, which is rolled back.
     private func violations(of loss: Loss, in store: Store) async throws -> [String] {
         do {
             try await store.write { tx in

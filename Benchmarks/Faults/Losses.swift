@@ -1,21 +1,21 @@
 import Store
 
-/// A promise that a server could break: a statement that breaks it, to see whether the checker notices.
+/// A promise that a server could break, with a statement that breaks it, to see whether the checker notices.
 struct Loss: Sendable {
     let name: String
     let sql: String
     let arguments: [String]
 
-    /// A loss of each kind, made of what clients were told.
+    /// Makes a loss of each kind from what clients were told.
     ///
-    /// - Throws: when the load was too short to have told all that is needed.
+    /// - Throws: an error when the load was too short to provide every kind.
     static func all(_ calls: [Call]) throws -> [Loss] {
         let expected = Expectation(calls)
         let sold = expected.purchases.values.filter { !$0.attached.isEmpty }
         let paid = expected.endings.values.filter { !$0.acknowledged.isEmpty && $0.refund == nil }
         guard let pass = sold.first(where: { !$0.sale.isConsumable }), let owner = pass.attached.keys.first,
             let stranger = Set(sold.flatMap(\.attached.keys)).subtracting(pass.claimants).min(),
-            // Every request of this user's has its answer.
+            // Every request of this user has its answer.
             let holder = expected.balances.first(where: { $0.value.count == 1 && $0.value.lowerBound > 0 })?.key,
             let first = paid.first, let event = first.acknowledged.first, let second = paid.dropFirst().first,
             let refunded = expected.endings.values.first(where: { $0.refunds.values.contains(true) }),

@@ -2,7 +2,7 @@ import ArgumentParser
 import Foundation
 import TestSupport
 
-/// Hurts the server under load in many ways, and compares what clients were told with what is there.
+/// Disturbs the server under load in many ways, and compares what clients were told with the database.
 @main
 struct FaultTest: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -60,7 +60,7 @@ struct FaultTest: AsyncParsableCommand {
         }
     }
 
-    /// Runs all lanes of both engines beside each other.
+    /// Runs all lanes of both engines concurrently.
     private func run(_ plan: Plan) async throws -> Bool {
         var summary = Summary()
         try await withThrowingTaskGroup(of: Summary.self) { group in
@@ -76,7 +76,7 @@ struct FaultTest: AsyncParsableCommand {
             }
         }
         summary.show()
-        // How long a start takes says something of a release on a machine of its own only.
+        // The time of a start is meaningful only on a machine without other load.
         guard long, !summary.isInTime else { return summary.isClean }
         say("the service was not back within 2 s after every fault")
         return false
@@ -107,7 +107,7 @@ struct FaultTest: AsyncParsableCommand {
             if isClean { isClean = try await bench.finish() } else { try await bench.stop() }
             if let small { try await SmallDisk.unmount(Place.absolute(small)) }
             for row in bench.summary.rows { summary.add(row) }
-            // A long run that is ended before its time has shown what it found until then.
+            // A long run that is ended early has shown its findings up to then.
             for row in bench.summary.rows { say(row.line) }
             if !isClean { break }
         }

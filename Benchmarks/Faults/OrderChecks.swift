@@ -1,5 +1,5 @@
 extension Checker {
-    /// A key makes one order, of the one who asked.
+    /// Checks that a key made one order, for the user who asked.
     mutating func checkCheckouts() {
         let made = Dictionary(grouping: facts.orders.values.filter { $0.origin == "checkout" }, by: \.metadata)
         for (key, checkout) in expected.checkouts {
@@ -15,7 +15,7 @@ extension Checker {
                         && payments.first?.account == cart.account,
                     "order \(told.id): its payment is not the one that was told")
             } else if let order = orders.first {
-                // Nobody knows this order yet, so nobody can have paid or cancelled it.
+                // No client knows this order yet, so none can have paid or cancelled it.
                 let mayBe = cart.isPaidAtOnce ? ["open", "paid"] : ["open"]
                 require(mayBe.contains(order.state), "order \(order.id): is \(order.state), and nobody knows it")
             }
@@ -28,7 +28,7 @@ extension Checker {
         }
     }
 
-    /// A paid order gave its goods once and said so once; another gave nothing.
+    /// Checks that a paid order gave its goods once and announced it once, and that any other order gave nothing.
     private mutating func checkEffects(of order: Facts.Order, _ cart: Cart) {
         let isPaid = order.state == "paid"
         let payments = facts.payments[order.id] ?? []
@@ -59,7 +59,7 @@ extension Checker {
             "order \(order.id): its refunds are not what was announced")
     }
 
-    /// What was acknowledged, cancelled and refunded is so.
+    /// Checks that acknowledged payments, cancellations and refunds are in the database.
     mutating func checkEndings() {
         for event in expected.acknowledgedRumours {
             require(facts.notifications[event] != nil, "notification \(event): was acknowledged and is not there")

@@ -1,7 +1,7 @@
 import Foundation
 import Synchronization
 
-/// What a payment service knows: the third party of the comparison, out of reach of every fault.
+/// The payment service's record, the third party of the comparison, which no fault reaches.
 final class PaymentBook: Sendable {
     private enum State: String {
         case waiting, cancelled
@@ -21,14 +21,14 @@ final class PaymentBook: Sendable {
     private struct Content {
         var payments: [String: Payment] = [:]
         var refunds: [String: Refund] = [:]
-        /// What no server may ask for.
+        /// Calls that no server may make.
         var complaints: [String] = []
         var calls = 0
     }
 
     private let content = Mutex(Content())
 
-    /// A payer pays.
+    /// Plays the payer's payment.
     ///
     /// - Returns: false where the payment is closed.
     func pay(_ payment: String) -> Bool {
@@ -41,7 +41,7 @@ final class PaymentBook: Sendable {
 
     // MARK: Calls
 
-    /// A payment or a refund in the protocol's words.
+    /// A payment or a refund in the form of the protocol.
     struct Standing: Encodable {
         var payment_id: String
         var refund_id: String?
@@ -56,7 +56,7 @@ final class PaymentBook: Sendable {
         }
     }
 
-    /// Whatever a call may answer.
+    /// The body of the answer to any call.
     struct Said: Encodable {
         struct Contract: Encodable {
             let type = "url"
@@ -66,7 +66,7 @@ final class PaymentBook: Sendable {
         var payment: Standing?
         var refund: Standing?
         var contract: Contract?
-        // The manifest's.
+        // The members of the manifest.
         var `protocol`: Int?
         var display_name: String?
         var contract_types: [String]?
@@ -86,7 +86,7 @@ final class PaymentBook: Sendable {
         let amount: Price?
     }
 
-    /// - Returns: what is said, and the number of the call; nil for a call that is none.
+    /// - Returns: the answer's body and the number of the call; nil for an unknown call.
     func answer(_ call: String, _ body: Data) -> (said: Said, number: Int)? {
         guard let asked = try? JSONDecoder().decode(Asked.self, from: body), let payment = asked.payment_id else {
             return nil
@@ -126,7 +126,7 @@ final class PaymentBook: Sendable {
         return Standing(payment: payment, status: known?.state.rawValue ?? "not_found", amount: known?.amount)
     }
 
-    /// Gives money back once for each id.
+    /// Gives money back once for each refund id.
     private static func refund(_ payment: String, _ asked: Asked, _ content: inout Content) -> Said {
         let (id, amount) = (asked.refund_id ?? "", asked.amount?.value ?? 0)
         if let known = content.refunds[id] {
@@ -152,9 +152,9 @@ final class PaymentBook: Sendable {
 
     // MARK: The comparison
 
-    /// What the service did, forgotten or turned.
+    /// Makes losses from what the service did: statements that forget or change it.
     ///
-    /// - Throws: when the load was too short.
+    /// - Throws: an error when the load was too short.
     func losses() throws -> [Loss] {
         let content = content.withLock { $0 }
         let returned = Set(content.refunds.values.map(\.payment))
@@ -181,7 +181,7 @@ final class PaymentBook: Sendable {
         ]
     }
 
-    /// What the book and the database say differently; at the end everything must have been heard of.
+    /// Lists the differences between the book and the database; at the end the server must know every payment.
     func violations(_ facts: Facts, isEnd: Bool) -> [String] {
         let content = content.withLock { $0 }
         var violations = content.complaints

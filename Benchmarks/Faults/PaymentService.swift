@@ -5,17 +5,17 @@ import TestSupport
 
 /// A payment service that the server reaches over the network only, as a plugin (Providers/Remote/openapi.yaml).
 ///
-/// Now and then it does what it is asked, and its answer is lost.
+/// It carries out every call, but the answer of every 13th call about a payment is lost.
 struct PaymentService: Sendable {
     static let secret = "whsec_" + key.base64EncodedString()
     private static let key = Data(repeating: 0x5A, count: 32)
-    /// So often an answer is lost on its way.
+    /// The answer to every 13th call is lost on its way.
     private static let lossEvery = 13
 
     let book = PaymentBook()
     private let server: FakeHTTPServer
 
-    /// Where its calls are.
+    /// The base URL of the protocol's calls, without the slash at its end.
     var url: String { server.base + Self.path.dropLast() }
 
     private static let path = "/v1/"
@@ -26,7 +26,9 @@ struct PaymentService: Sendable {
 
     func stop() { server.stop() }
 
-    /// The notification of a success; its event is the `webhook-id`.
+    /// The notification of a payment's success, signed as the protocol demands.
+    ///
+    /// - Parameter event: the `webhook-id`, by which the server recognizes a repetition.
     func notification(_ event: String, _ order: OpenedOrder) throws -> Request {
         let payment = PaymentBook.Standing(payment: order.payment, status: "succeeded", amount: order.amount)
         let body = try JSONEncoder().encode(Notice(payment: payment))
@@ -46,13 +48,13 @@ struct PaymentService: Sendable {
         let call = request.url.components(separatedBy: path).last ?? ""
         let answer = call == "manifest" ? (said: .manifest, number: 1) : book.answer(call, request.body)
         guard let answer, let body = try? JSONEncoder().encode(answer.said) else { return IncomingReply(status: 400) }
-        // A proxy on the way has lost it.
+        // As if a proxy on the way had lost the answer: the service has already done what it was asked.
         if answer.number.isMultiple(of: lossEvery) { return IncomingReply(status: 502) }
         let id = request.headers.first { $0.name == "webhook-id" }?.value ?? ""
         return IncomingReply(status: 200, headers: seal(body, id: "re_\(id)"), body: body)
     }
 
-    /// The headers of Standard Webhooks.
+    /// The headers that sign a message by Standard Webhooks: id, time and HMAC-SHA256.
     private static func seal(_ body: Data, id: String) -> [(name: String, value: String)] {
         let time = String(Int64(Date().timeIntervalSince1970))
         let code = HMAC<SHA256>.authenticationCode(

@@ -15,21 +15,21 @@ enum EngineChoice: String, ExpressibleByArgument, CaseIterable {
     }
 }
 
-/// Where one engine's database, configuration and output are; the same over all rounds.
+/// The database, configuration, output folder and ports of one engine's rounds; the same over all rounds.
 struct Place: Sendable {
     let engine: TestEngine
     let folder: String
     let databaseURL: String
     let port: UInt16
 
-    /// What the server is told, which is the proxy's address where there is one.
+    /// The database URL in the server's configuration: the proxy's address where there is a proxy.
     let servedURL: String
-    /// Where connections to PostgreSQL are cut.
+    /// The proxy at which connections to PostgreSQL are cut; nil for SQLite.
     let proxy: PostgresProxy?
     private let database: String
 
     /// - Parameters:
-    ///   - folder: what an earlier run left there is removed.
+    ///   - folder: the parent folder; files of an earlier run in this place's subfolder are removed.
     ///   - number: unlike that of any other place of this process.
     init(_ engine: TestEngine, folder: String, number: Int) throws {
         self.engine = engine
@@ -50,7 +50,8 @@ struct Place: Sendable {
             servedURL = Self.url(database, port: proxy.port)
             self.proxy = proxy
         }
-        // Below the ports that the kernel gives to clients: those connect while a server is dead and could get its own.
+        // Below the ports that the kernel gives to clients: a client that connects while a server is dead could get its
+        // port.
         port = UInt16(20_000 + (Int(getpid()) * 64 + number * 4) % 12_000)
     }
 
@@ -58,17 +59,17 @@ struct Place: Sendable {
         "postgres://paydesk@127.0.0.1:\(port)/\(database)?sslmode=disable&gssencmode=disable"
     }
 
-    /// What the paths of SQLite's files begin with.
+    /// The path of SQLite's database file; the paths of its other files begin with it.
     var databaseFile: String { folder + "/paydesk.db" }
 
     static func absolute(_ path: String) -> String { URL(fileURLWithPath: path).standardizedFileURL.path }
 
     private static func seconds() -> Int64 { Int64(Date().timeIntervalSince1970) }
 
-    /// Reads the database while the server has it.
+    /// Opens the database for reading while the server uses it.
     func openReadOnly() throws -> Store { try Store.openReadOnly(DatabaseURL(databaseURL), now: Self.seconds) }
 
-    /// Takes the database of a dead server.
+    /// Opens the database of a dead server for writing.
     func open() throws -> Store {
         try Store.open(
             DatabaseURL(databaseURL), connections: 1, now: Self.seconds, jitter: { 0.5 }, onFailure: { _ in })
@@ -88,7 +89,7 @@ struct Place: Sendable {
         }
     }
 
-    /// Puts the copy in the place of the database, as a disk does that forgot what it had promised to keep.
+    /// Puts the copy in the place of the database, as after a disk that lost writes which it had reported as durable.
     func restoreCopy() throws {
         switch engine {
         case .sqlite:
@@ -108,7 +109,10 @@ struct Place: Sendable {
         }
     }
 
-    /// A template is copied only while nobody is connected to it, and a dead client's sessions end a moment later.
+    /// Ends all sessions of the database and waits until they are gone.
+    ///
+    /// PostgreSQL copies a template only while nobody is connected to it, and a dead client's sessions end a moment
+    /// later.
     private func dropConnections() throws {
         let cluster = try PostgresCluster.running()
         let sessions = "FROM pg_stat_activity WHERE datname = '\(database)'"

@@ -1,18 +1,19 @@
 import TestSupport
 
-/// What runs: for each engine parts, each with a database of its own, of some rounds of some faults.
+/// The rounds of a run: for each engine parts, each with a database of its own, of some rounds of some faults.
 struct Plan: Sendable {
-    /// So many rounds of one fault.
+    /// Some rounds of one fault.
     struct Step: Sendable {
         let fault: any Scenario
         let rounds: Int
-        /// The number of the first.
+        /// The number of the first round.
         var first = 1
 
         var name: String { type(of: fault).name }
     }
 
-    /// A database grows with its rounds, and every comparison reads it; at each one's end the last leases are waited for.
+    /// The most rounds on one database: it grows with its rounds, every comparison reads all of it, and at each part's
+    /// end the last leases are waited for.
     private static let partLength = (short: 200, long: 50)
 
     let seed: UInt64
@@ -22,8 +23,8 @@ struct Plan: Sendable {
 
     /// - Parameters:
     ///   - only: the names of the faults; all where it is empty.
-    ///   - rounds: of each fault, in place of the plan's own.
-    ///   - lies: whether fsync makes nothing durable in power cuts.
+    ///   - rounds: the number of rounds of each fault, in place of the plan's own.
+    ///   - lies: true where fsync makes nothing durable in power cuts.
     init(seed: UInt64, isLong: Bool, engines: [TestEngine], only: Set<String>, rounds: Int?, lies: Bool = false) {
         self.seed = seed
         self.isLong = isLong
@@ -56,10 +57,10 @@ struct Plan: Sendable {
 
     static var names: [String] { all(.sqlite).map { type(of: $0.0).name } }
 
-    /// An engine's parts, those of a lane one after another.
+    /// An engine's parts in lanes that run at the same time; the parts of one lane run one after another.
     ///
-    /// In a short run, most of which is waiting for leases, what has a database of its own runs beside the rest; in a long
-    /// run, whose services must be back in time, there is one lane.
+    /// Most of a short run is waiting for leases, so that steps with a database of their own run beside the rest. A
+    /// long run has one lane, because its services must be back in time.
     func lanes(_ engine: TestEngine) -> [[[Step]]] {
         Dictionary(grouping: parts(engine)) { part in
             part.first.flatMap { !isLong && isAlone($0, engine) ? $0.name : nil } ?? ""
@@ -68,8 +69,9 @@ struct Plan: Sendable {
 
     /// Returns whether a step has a database of its own.
     ///
-    /// A full disk needs a disk of its own; and the many kills of the points run beside the others in a short run, which
-    /// would take too long one after another. PostgreSQL's server is everybody's there, and is stopped.
+    /// A full disk needs a disk of its own. In a short run the many kills of the points run beside the others, because
+    /// one after another would take too long. On PostgreSQL no step is alone: all share one server, which the faults
+    /// stop.
     private func isAlone(_ step: Step?, _ engine: TestEngine) -> Bool {
         engine == .sqlite && (step?.fault is DiskFullFault || (step?.fault is PointsScenario && !isLong))
     }

@@ -1,11 +1,11 @@
 import Foundation
 
-/// What an answer means to the client that gets it.
+/// The meaning of an answer to the client that gets it.
 enum Reading: Sendable {
     case told(Told)
-    /// To be tried again, by its status and error id.
+    /// The request is to be tried again; holds the status and the error id.
     case later(String)
-    /// No client may get this.
+    /// An answer that no client may get; holds the reason.
     case wrong(String)
 
     init(_ reply: HTTPConnection.Reply, to purpose: Purpose) {
@@ -21,7 +21,8 @@ enum Reading: Sendable {
             switch (purpose, error) {
             case (.attach, "purchase_belongs_to_another_user"): self = .told(.ownedByAnother)
             case (.cancel, "order_not_open"): self = .told(.paidAlready)
-            // An acknowledged notification may be waiting for its settlement.
+            // Not wrong where the order is paid for the client: an acknowledged notification may still wait for its
+            // settlement.
             case (.refund, "refund_exceeds_captured"): self = .told(.notRefunded)
             case (.forge, _) where reply.status < 500: self = .told(.refused)
             default:
@@ -52,7 +53,7 @@ enum Reading: Sendable {
                         wallet: contract.apple_pay?.application_data))
             case .pay(let order):
                 let payment = try decode(Payment.self, body)
-                // Whose answer was lost is asked for later.
+                // A payment whose answer was lost is asked for later.
                 if payment.status == "pending" { return .later("200 pending") }
                 // A kill before the charge: nothing was charged, and nothing will be.
                 if payment.status == "failed", payment.order.id == order.id { return .told(.notCharged) }
@@ -62,7 +63,7 @@ enum Reading: Sendable {
                 return .told(.paid)
             case .refresh(let order):
                 let found = try decode(Order.self, body)
-                // Its answer was lost on the way from the service.
+                // The answer to the server's own question was lost on the way from the service.
                 if found.status == "open" { return .later("200 open") }
                 guard found.id == order.id, found.isPaid else {
                     return .wrong("told \(found.status) of an order that the service was paid for")
@@ -137,7 +138,7 @@ private struct Order: Decodable {
     let id: String
     let status: String
 
-    /// It stays so when some or all of it was given back.
+    /// True for a refunded order as well, in part or whole: it was paid before.
     var isPaid: Bool { ["paid", "partially_refunded", "refunded"].contains(status) }
 }
 

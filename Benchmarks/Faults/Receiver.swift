@@ -7,7 +7,7 @@ struct Receiver: Sendable {
         let id: String
         let subject: String
         let sequence: Int64
-        /// Attempts to bring it to the endpoint that always answers.
+        /// Attempts to bring the event to the endpoint that always answers.
         let attempts: Int64
     }
 
@@ -32,7 +32,7 @@ struct Receiver: Sendable {
         let types: [String]
     }
 
-    /// Makes the webhooks: the first gets everything.
+    /// Makes the webhooks: the first gets every type of event, the others `order.paid` alone.
     func subscribe(at port: UInt16, _ key: String) async throws {
         for (path, types) in [(Self.live, []), (Self.faltering, ["order.paid"]), (Self.hanging, ["order.paid"])] {
             let request = try Request.post(
@@ -43,7 +43,7 @@ struct Receiver: Sendable {
         }
     }
 
-    /// All events that are there.
+    /// All events in the database.
     static func events(_ database: any Database) throws -> [Event] {
         let sql = """
             SELECT e.id, e.subject, e.sequence, COALESCE(MAX(d.attempts), 0) AS attempts FROM events e
@@ -66,11 +66,11 @@ struct Receiver: Sendable {
         return events.filter { !seen.contains($0.id) }
     }
 
-    /// What is wrong with what came, and with what did not.
+    /// Faults of the messages: complaints of the inbox, events out of order, missing and unknown ones.
     func violations(_ events: [Event]) -> [String] {
         let known = Set(events.map(\.id))
         let overtaken = inbox.overtaken
-        // An attempt that failed has let the next event pass.
+        // The order is promised for first attempts only: an attempt that failed has let the next event pass.
         let disorders = events.compactMap { event in
             event.attempts == 1 ? overtaken[event.id].map { "event \(event.id): \($0), at its first attempt" } : nil
         }
@@ -79,6 +79,8 @@ struct Receiver: Sendable {
             + inbox.seen.subtracting(known).map { "event \($0): came, and is not there" }
     }
 
-    /// Forgets one message that came, to see whether anybody notices.
+    /// Forgets one message that came, to test that the comparison notices it.
+    ///
+    /// - Returns: the event's id; nil where no message has come.
     func forgetOne() -> String? { inbox.forgetOne() }
 }

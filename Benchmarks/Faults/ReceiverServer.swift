@@ -11,7 +11,7 @@ struct ReceiverServer: Sendable {
     let port: UInt16
     var base: String { "http://127.0.0.1:\(port)" }
 
-    /// - Parameter answer: the status; nil for a silence that lasts until the other side gives up.
+    /// - Parameter answer: the HTTP status of the answer; nil for a silence that lasts until the other side gives up.
     init(_ answer: @escaping @Sendable (Message) -> Int?) throws {
         let listener = Foundation.socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
         var address = sockaddr_in()
@@ -51,7 +51,7 @@ struct ReceiverServer: Sendable {
         }
     }
 
-    /// Takes the first message off the bytes, once it is whole.
+    /// The first whole message, removed from the bytes; nil while none is whole.
     private static func take(_ bytes: inout Data) -> Message? {
         guard let end = bytes.range(of: Data("\r\n\r\n".utf8)) else { return nil }
         let lines = String(decoding: bytes[bytes.startIndex..<end.lowerBound], as: UTF8.self).split(separator: "\r\n")

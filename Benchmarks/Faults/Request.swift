@@ -21,7 +21,7 @@ struct Request: Sendable {
 
     /// The sandbox provider's notification, signed now.
     ///
-    /// - Parameter genuine: what the signature is of, where it is not of the notification itself.
+    /// - Parameter genuine: the notification that the signature is made of, where it is not the one that is sent.
     static func notification(
         _ event: SandboxNotification, signedAs genuine: SandboxNotification? = nil
     ) throws -> Request {
@@ -40,7 +40,7 @@ struct Request: Sendable {
     private static func text(_ value: some Encodable) throws -> String { try JSONText.line(value) }
 }
 
-/// What the sandbox provider tells.
+/// A notification of the sandbox provider.
 struct SandboxNotification: Encodable {
     let event_id: String
     let payment_id: String

@@ -1,10 +1,10 @@
-/// What decides a round: what its clients do, and when and how the fault strikes.
+/// The seed of a round, from which the acts of its clients and the time and kind of the fault follow.
 struct RoundSeed: Sendable, CustomStringConvertible {
     let seed: UInt64
     /// The fault's name as a number.
     let fault: Int
     let number: Int
-    /// Nothing of this fault follows on this database.
+    /// True for the last round of this fault on this database.
     var isLast = false
 
     init(_ seed: UInt64, _ fault: String, _ number: Int, isLast: Bool = false) {
@@ -18,7 +18,9 @@ struct RoundSeed: Sendable, CustomStringConvertible {
 
     var dice: Dice { Dice(seed, fault, number) }
 
-    /// The clients, spread over the nodes; each has a user of its own, whose purchases the next one claims too.
+    /// The round's clients, spread over the nodes.
+    ///
+    /// Each has a user of its own, and also tries to claim the purchases of the next client's user.
     func clients(
         _ count: Int, round: Int, _ journal: Journal, _ service: PaymentService, adminKey: String, ports: [UInt16]
     ) -> [Client] {

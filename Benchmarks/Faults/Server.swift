@@ -17,11 +17,11 @@ final class Server: Sendable {
 
     private static let ready = Request(method: "GET", path: "/readyz", headers: [:], body: "")
 
-    /// Starts a process that nobody waits for yet.
+    /// Starts the process and does not wait for it.
     ///
     /// - Parameters:
-    ///   - node: from 0; each has a port of its own.
-    ///   - environment: beside this process's own.
+    ///   - node: counts from 0; each node has a port of its own.
+    ///   - environment: variables in addition to this process's own.
     init(
         _ place: Place, binary: String, config: String, node: Int = 0, environment: [String: String] = [:]
     ) throws {
@@ -34,9 +34,9 @@ final class Server: Sendable {
             environment: environment)
     }
 
-    /// Waits until it says that it can serve.
+    /// Waits until `/readyz` answers 200.
     ///
-    /// - Returns: false when it has died before.
+    /// - Returns: false when the process has died before.
     func isReady(within limit: Duration = .seconds(60)) async throws -> Bool {
         let limit = ContinuousClock.now + limit
         while ContinuousClock.now < limit {
@@ -48,10 +48,10 @@ final class Server: Sendable {
         throw Failure(description: "the server is not ready in time: \(process.errors.suffix(2_000))")
     }
 
-    /// What it says now.
+    /// Returns whether `/readyz` answers 200 now.
     func saysReady() async -> Bool { await HTTPConnection(port: port).send(Self.ready)?.status == 200 }
 
-    /// How it ended; nil while it lives.
+    /// The exit status, negative for a signal; nil while the process lives.
     func ended() -> Int32? {
         status.withLock { status in
             if status == nil { status = process.ended() }
@@ -70,7 +70,7 @@ final class Server: Sendable {
         return false
     }
 
-    /// Waits for its death by SIGKILL.
+    /// Waits for the death by SIGKILL.
     func isKilled() async throws {
         guard await hasDied(within: .seconds(60)), let status = ended() else {
             throw Failure(description: "the server does not die: \(process.errors.suffix(2_000))")
@@ -80,13 +80,13 @@ final class Server: Sendable {
         }
     }
 
-    /// Ends it without giving it a chance to notice.
+    /// Kills the process by SIGKILL, so that it cannot notice.
     func kill() async throws {
         process.send(SIGKILL)
         try await isKilled()
     }
 
-    /// Ends it as an operator does.
+    /// Ends the process by SIGTERM, as an operator does.
     func stop() async throws {
         process.send(SIGTERM)
         guard await hasDied(within: .seconds(60)), let status = ended(), status == 0 else {
@@ -95,7 +95,7 @@ final class Server: Sendable {
         }
     }
 
-    /// An admin's API key.
+    /// Makes an API key with the scope `admin` by the command line.
     func makeAdminKey() async throws -> String {
         struct Key: Decodable { let key: String }
         let command = try Self.spawn(
@@ -104,7 +104,7 @@ final class Server: Sendable {
         return try JSONDecoder().decode(Key.self, from: Data(command.output.utf8)).key
     }
 
-    /// What `paydesk check` finds while this server runs; empty when every invariant holds.
+    /// The violations that `paydesk check` finds while this server runs; empty when every invariant holds.
     func check() async throws -> [String] {
         let command = try Self.spawn("check", binary, config, place, ["--json"])
         let status = try await command.wait()
@@ -112,7 +112,7 @@ final class Server: Sendable {
         return ["paydesk check ended with \(status): \(command.output.prefix(2_000)) \(command.errors.prefix(500))"]
     }
 
-    /// What it complained of since its start.
+    /// The standard error output of the server since its start.
     var errors: String { process.errors }
 
     private static func spawn(

@@ -1,7 +1,7 @@
 import Foundation
 import TestSupport
 
-/// The preloaded library between the server and libc, and the page that tells it what to do (`Shim/shim.c`).
+/// The preloaded library between the server and libc, and the shared page by which it is controlled (`Shim/shim.c`).
 struct Shim: Sendable {
     /// The page's numbers, in the order of `struct control`.
     private enum Field: Int {
@@ -12,7 +12,7 @@ struct Shim: Sendable {
         case off, count, kill, fail, powerCut
     }
 
-    /// Which calls count.
+    /// The kinds of calls that are counted.
     struct Classes: OptionSet {
         let rawValue: Int64
         static let write = Classes(rawValue: 1)
@@ -20,7 +20,7 @@ struct Shim: Sendable {
         static let send = Classes(rawValue: 4)
     }
 
-    /// Where the process is killed: before the call, with half of its bytes out, or after it.
+    /// The moment of a kill: before the call, with half of its bytes written, or after it.
     enum Moment: Int64, CaseIterable {
         case before, half, after
     }
@@ -47,9 +47,9 @@ struct Shim: Sendable {
         }
     }
 
-    /// What a server is started with.
+    /// The environment that a server is started with.
     ///
-    /// - Parameter files: what the paths of the database's files begin with.
+    /// - Parameter files: the beginning of the paths of the database's files.
     func environment(files: String) -> [String: String] {
         ["LD_PRELOAD": library, "FAULTS_CONTROL": page, "FAULTS_FILES": files]
     }
@@ -68,20 +68,25 @@ struct Shim: Sendable {
         }
     }
 
-    /// Calls since it was armed.
+    /// Calls since the page was armed.
     var seen: Int64 { self[.seen] }
     var hasStruck: Bool { self[.struck] != 0 }
     /// Sectors that a power cut took back.
     var undone: Int64 { self[.undone] }
 
-    /// The call that was struck.
+    /// The name of the call that was struck.
     var name: String {
         var bytes = [UInt8](repeating: 0, count: 256)
         _ = pread(descriptor, &bytes, bytes.count, off_t(Self.nameOffset))
         return String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
     }
 
-    /// Before the server's start: whether writes can be taken back, and whether fsync only says that it worked.
+    /// Sets the page before the server's start.
+    ///
+    /// - Parameters:
+    ///   - tracking: true where writes can be taken back.
+    ///   - lying: true where fsync only says that it worked.
+    ///   - delay: the time that each sync takes in addition.
     func begin(tracking: Bool, lying: Bool = false, delay: Duration = .zero) {
         disarm()
         self[.tracks] = tracking ? 1 : 0
@@ -89,7 +94,7 @@ struct Shim: Sendable {
         self[.delay] = delay.components.attoseconds / 1_000_000_000_000
     }
 
-    /// Strikes one call of those that are made from now on.
+    /// Arms the page to strike one call of those that are made from now on.
     func arm(
         _ mode: Mode, at call: Int64, of classes: Classes, _ moment: Moment = .before, error: Int32 = 0, seed: Int64 = 0
     ) {

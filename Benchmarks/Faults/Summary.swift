@@ -1,7 +1,7 @@
 import Foundation
 import TestSupport
 
-/// What the rounds of one engine and one fault come to.
+/// The results of the rounds of one engine and one fault.
 struct Tally: Sendable {
     let engine: TestEngine
     let fault: String
@@ -21,10 +21,10 @@ struct Tally: Sendable {
         violations += other.violations
     }
 
-    /// How often the service was not back in time.
+    /// The number of rounds after which the service was not back in time.
     var late: Int { recoveries.count { $0 > Self.service } }
 
-    /// The line of the table at the end.
+    /// The row of the table at the end.
     var line: String {
         let sorted = recoveries.sorted()
         let recovery =
@@ -39,7 +39,7 @@ struct Tally: Sendable {
         |---|---|---|---|---|---|---|
         """
 
-    /// A service is to be back within this time.
+    /// The time within which a service is to be back.
     private static let service = Duration.seconds(2)
 
     private static func text(_ duration: Duration) -> String {
@@ -47,7 +47,7 @@ struct Tally: Sendable {
     }
 }
 
-/// All that ran so far, a row for each engine and fault.
+/// The results of all rounds so far, a row for each engine and fault.
 struct Summary: Sendable {
     private(set) var rows: [Tally] = []
 
@@ -63,7 +63,7 @@ struct Summary: Sendable {
         }
     }
 
-    /// The violations come once more after the table: of a long output often only the end is kept.
+    /// Prints the table and then the violations once more, because often only the end of a long output is kept.
     func show() {
         say(Tally.header)
         for row in rows { say(row.line) }
@@ -73,7 +73,7 @@ struct Summary: Sendable {
     }
 }
 
-/// Prints a line that is seen at once, also where the output is a file.
+/// Prints a line and flushes it, so that it is seen at once also where the output is a file.
 func say(_ text: String) {
     print(text)
     fflush(nil)

@@ -1,6 +1,6 @@
 import Foundation
 
-/// What the figures were measured on.
+/// A description of the machine on which the figures were measured.
 enum Machine {
     static var description: String {
         let information = (try? String(contentsOfFile: "/proc/cpuinfo", encoding: .utf8)) ?? ""
@@ -10,16 +10,16 @@ enum Machine {
     }
 }
 
-/// CPU time, which a busy neighbour disturbs less than time by the clock.
+/// CPU time, which other processes disturb less than time by the clock.
 enum CPUTime {
-    /// Seconds that this thread has worked.
+    /// The CPU seconds of this thread.
     static var ofThread: Double {
         var time = timespec()
         clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
         return Double(time.tv_sec) + Double(time.tv_nsec) / 1_000_000_000
     }
 
-    /// Seconds that all threads of a process have worked, for itself and in the kernel: proc(5), fields 14 and 15.
+    /// The CPU seconds of all threads of a process, in user space and in the kernel (proc(5), fields 14 and 15).
     static func of(_ pid: pid_t) throws -> Double {
         let text = try String(contentsOfFile: "/proc/\(pid)/stat", encoding: .utf8)
         // The second field is the program's name, which may hold blanks.
@@ -31,7 +31,7 @@ enum CPUTime {
     }
 }
 
-/// What a process holds of the machine's memory: proc(5), `VmRSS`.
+/// The resident memory of a process (proc(5), `VmRSS`).
 enum Memory {
     static var residentMebibytes: Double { residentMebibytes(of: getpid()) }
 
@@ -43,7 +43,7 @@ enum Memory {
     }
 }
 
-/// The files and connections that a process holds: proc(5), `fd`.
+/// The open files and connections of a process (proc(5), `fd`).
 enum Descriptors {
     static func open(in process: pid_t) throws -> Int {
         try FileManager.default.contentsOfDirectory(atPath: "/proc/\(process)/fd").count

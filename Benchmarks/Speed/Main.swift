@@ -1,6 +1,6 @@
 import ArgumentParser
 
-/// `paydesk-bench`: how fast Paydesk is, as ratios to what the same machine can do.
+/// `paydesk-bench`: measures the speed of Paydesk as ratios to the capacity of the same machine.
 @main
 struct Bench: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

@@ -105,7 +105,7 @@ struct Measure: AsyncParsableCommand {
         }
     }
 
-    /// What is about PostgreSQL alone.
+    /// Measures the sections that exist for PostgreSQL alone.
     private func measureOnPostgres(
         _ sections: Set<Section>, _ bench: Workbench, into report: inout Report
     ) async throws {
@@ -134,7 +134,7 @@ struct Measure: AsyncParsableCommand {
     }
 }
 
-/// What can be measured by itself.
+/// A part of the measurements that can be run by itself.
 enum Section: String, CaseIterable {
     case verify
     case applepay
@@ -160,7 +160,7 @@ enum Section: String, CaseIterable {
     }
 }
 
-/// Where the server under test keeps its data.
+/// The database engine of the server under test.
 enum Engine: String, CustomStringConvertible {
     case sqlite
     case postgres
@@ -172,7 +172,7 @@ enum Engine: String, CustomStringConvertible {
         }
     }
 
-    /// What is not the same as in production.
+    /// The difference from production that a reader of the figures must know; nil where there is none.
     var note: String? {
         switch self {
         case .sqlite: nil

@@ -1,6 +1,6 @@
 import Foundation
 
-/// What one core can do at most.
+/// The greatest rate that one core can reach, by OpenSSL's own measurement.
 enum OpenSSL {
     /// P-256 verifications per second of CPU time by `openssl speed`; nil where the program is missing.
     static func verificationsPerSecond(_ bench: Workbench) async throws -> Double? {

@@ -4,7 +4,7 @@ import Hummingbird
 import NIOCore
 import NIOHTTP1
 
-/// The framework and its HTTP client alone: one route that hands its request on and its reply back, and keeps nothing.
+/// The framework and its HTTP client alone: one route that passes on its request and the reply, and keeps nothing.
 struct RelayServer: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "relay", abstract: "Hands requests on: what a checkout adds is shown beside.")

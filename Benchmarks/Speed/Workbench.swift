@@ -11,7 +11,7 @@ struct Workbench: Sendable {
     let events: Int
     let profile: String?
 
-    /// Clients of the measurement that is compared.
+    /// The number of clients in the measurements that have an aim.
     static let manyClients = 64
 
     init(
@@ -32,7 +32,7 @@ struct Workbench: Sendable {
         self.profile = profile.map { URL(fileURLWithPath: $0).path }
     }
 
-    /// This program, which is also the empty server.
+    /// The path of this program, which also serves as the empty server.
     static var bench: String {
         (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")) ?? CommandLine.arguments[0]
     }
@@ -41,21 +41,24 @@ struct Workbench: Sendable {
         URL(fileURLWithPath: bench).deletingLastPathComponent().appendingPathComponent(name).path
     }
 
-    /// Where the `perf` recording of a section goes; nil where none is wanted.
+    /// The file for the `perf` recording of a section; nil where no recording is wanted.
     func recording(_ section: Section, _ engine: Engine) -> String? {
         profile.map { "\($0)/\(section.rawValue)-\(engine.rawValue).perf" }
     }
 
     func remove() { try? FileManager.default.removeItem(atPath: folder) }
 
-    /// A new folder in this run's.
+    /// A new folder in this run's folder.
     func makeFolder(_ name: String) throws -> String {
         let path = "\(folder)/\(name)-\(UUID().uuidString.prefix(8))"
         try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
         return path
     }
 
-    /// Runs a program to its end, in the run's folder or another, and throws where it fails.
+    /// Runs a program to its end.
+    ///
+    /// - Parameter place: the folder to run in; this run's folder where it is nil.
+    /// - Throws: where the program fails.
     @discardableResult
     func run(_ command: [String], name: String, in place: String? = nil) async throws -> String {
         let program = try Self.spawn(command, in: place ?? folder, name: name)
@@ -68,8 +71,8 @@ struct Workbench: Sendable {
 
     /// Starts a program that gets every signal.
     ///
-    /// The threads that run Swift's tasks block signals, and a program inherits that from the thread which starts it:
-    /// the alarm of `openssl speed` would never ring.
+    /// The threads that run Swift's tasks block signals, and a program inherits the blocked signals of the thread that
+    /// starts it. Without this, `openssl speed` would not get its alarm.
     static func spawn(_ command: [String], in folder: String, name: String) throws -> SpawnedProgram {
         var (none, blocked) = (sigset_t(), sigset_t())
         sigemptyset(&none)
@@ -80,7 +83,7 @@ struct Workbench: Sendable {
             environment: ["PATH": "/usr/local/bin:/usr/bin:/bin", "HOME": folder, "TMPDIR": folder])
     }
 
-    /// How long a durable write of one page takes here, in words.
+    /// The time of a durable write of one page in this run's folder, as a sentence.
     func durability() async throws -> String {
         let isMemory = try await run(["stat", "-f", "-c", "%T", folder], name: "stat").hasPrefix("tmpfs")
         let path = "\(folder)/durability"

@@ -9,7 +9,7 @@ public struct AppleRefusal: Error, Equatable, Sendable, CustomStringConvertible 
 
     public let reason: Reason
     public let detail: String
-    /// The check that it is told as where the reason alone does not say that; for people.
+    /// The check that a person is shown for this refusal; nil where the reason implies it.
     let check: AppleCheck.Name?
 
     public var description: String { "\(reason.rawValue): \(detail)" }
@@ -20,7 +20,7 @@ public struct AppleRefusal: Error, Equatable, Sendable, CustomStringConvertible 
         self.check = check
     }
 
-    /// The same refusal, told as this check.
+    /// Returns the same refusal, shown as a failure of this check.
     func at(_ check: AppleCheck.Name) -> AppleRefusal { AppleRefusal(reason, detail, at: check) }
 
     static func malformed(_ detail: String) -> AppleRefusal { AppleRefusal(.malformed, detail) }

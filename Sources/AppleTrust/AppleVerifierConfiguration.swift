@@ -1,3 +1,5 @@
+import RefusalReasons
+
 /// An app whose purchases are accepted.
 public struct AppleApp: Hashable, Sendable {
     public let bundleID: String
@@ -14,11 +16,13 @@ public struct AppleApp: Hashable, Sendable {
 public struct AppleVerifierConfiguration: Sendable {
     public var apps: [AppleApp]
     public var environments: Set<AppleEnvironment>
-    /// Trust anchors besides Apple Root CA - G3: for development only, whoever holds their keys can sign anything.
+    /// Trust anchors besides Apple Root CA - G3.
+    ///
+    /// For development only: the holder of such a key can sign anything.
     public var extraRoots: [[UInt8]]
-    /// Xcode's certificates; where there are none, what Xcode signs is believed unchecked if `.xcode` is accepted.
+    /// Xcode's certificates; without any, an Xcode signature is not checked where `.xcode` is accepted.
     public var xcodeCertificates: [[UInt8]]
-    /// The number of chains that are remembered, at least 1.
+    /// The number of chains that are cached, at least 1.
     public var cachedChains: Int
 
     public init(
@@ -43,4 +47,36 @@ public enum AppleVerifierSetupError: Error, Hashable, Sendable {
     case unusableXcodeCertificate(Int)
     /// The built-in root cannot be read: the program is damaged.
     case damagedBuiltInRoot
+}
+
+/// The environment in which a purchase was made, as Apple signs it in `environment`.
+public enum AppleEnvironment: String, CaseIterable, Sendable {
+    case production = "Production"
+    case sandbox = "Sandbox"
+    /// Xcode's local StoreKit; also for `LocalTesting`, Apple's name for its own unit tests.
+    case xcode = "Xcode"
+
+    /// - Returns: nil for a name that Apple does not use.
+    public init?(appleName: String) {
+        self.init(rawValue: appleName == "LocalTesting" ? "Xcode" : appleName)
+    }
+}
+
+/// The apps and environments that this installation accepts.
+struct Audience: Sendable {
+    let apps: [String: AppleApp]
+    let environments: Set<AppleEnvironment>
+
+    func checkApp(_ bundleID: String) throws(AppleRefusal) {
+        guard apps[bundleID] != nil else {
+            throw AppleRefusal(.wrongApp, "signed for \(bundleID), which is not configured")
+        }
+    }
+
+    func environment(_ name: String) throws(AppleRefusal) -> AppleEnvironment {
+        guard let environment = AppleEnvironment(appleName: name), environments.contains(environment) else {
+            throw AppleRefusal(.wrongEnvironment, "signed in \(name), which is not accepted")
+        }
+        return environment
+    }
 }

@@ -1,11 +1,11 @@
-/// Strict base64 (RFC 4648): no whitespace, no other alphabet, and only the canonical spelling of every byte string.
+/// Strict base64 (RFC 4648): no whitespace, no other alphabet, and only the canonical spelling of each byte string.
 package enum Base64 {
     /// RFC 4648 section 5 without padding, as a JWS is written (RFC 7515 section 2).
     ///
     /// - Returns: nil for padding, foreign characters, an impossible length, and trailing bits that are not zero.
     package static func decodeURL(_ text: ArraySlice<UInt8>) -> [UInt8]? { decode(text, urlTable, isCanonical: true) }
 
-    /// RFC 4648 section 4 with its padding, as certificates stand in `x5c` (RFC 7515 section 4.1.6).
+    /// RFC 4648 section 4 with its padding, as `x5c` holds certificates (RFC 7515 section 4.1.6).
     ///
     /// - Returns: nil as above, and for missing padding.
     package static func decodeStandard(_ text: ArraySlice<UInt8>) -> [UInt8]? {
@@ -15,7 +15,7 @@ package enum Base64 {
         return decode(body, standardTable, isCanonical: true)
     }
 
-    /// A text without spaces and line breaks, for whatever clients' encoders may have broken into lines.
+    /// Removes spaces and line breaks, which some clients' encoders insert.
     package static func withoutSpace(_ text: [UInt8]) -> [UInt8] {
         text.contains(where: isSpace) ? text.filter { !isSpace($0) } : text
     }
@@ -53,7 +53,7 @@ package enum Base64 {
     static func decode(_ text: ArraySlice<UInt8>, _ table: [UInt8], isCanonical: Bool) -> [UInt8]? {
         let remainder = text.count % 4
         guard remainder != 1 else { return nil }
-        // An array of no elements is shared by all threads, and making one so would write into it.
+        // An empty array is a static object that all threads share, and the initialiser below would write to it.
         guard !text.isEmpty else { return [] }
         let size = text.count / 4 * 3 + (remainder == 0 ? 0 : remainder - 1)
         var sound = true
@@ -66,7 +66,7 @@ package enum Base64 {
         return sound ? bytes : nil
     }
 
-    /// Decodes all of `input`; `table` has 256 entries, `output` has room for exactly the bytes that `input` means.
+    /// Decodes all of `input`; `table` has 256 entries, and `output` has room for exactly the decoded bytes.
     private static func decodeBlocks(
         _ input: UnsafeBufferPointer<UInt8>, _ table: UnsafeBufferPointer<UInt8>,
         _ output: UnsafeMutableBufferPointer<UInt8>, isCanonical: Bool
@@ -98,7 +98,7 @@ package enum Base64 {
         return (seen | third) & invalid == 0 && (!isCanonical || third & 0x03 == 0)
     }
 
-    /// The mark of a byte outside the alphabet; values use the lower six bits only.
+    /// Marks a byte outside of the alphabet; values use the lower six bits only.
     private static let invalid: UInt8 = 0x80
     private static let common = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
     private static let standardAlphabet = Array((common + "+/").utf8)

@@ -1,6 +1,6 @@
 public import ProviderKit
 
-/// Paydesk as a library: a binary of its own is this call and its providers.
+/// Paydesk as a library: a binary of one's own consists of this call and its providers.
 public enum PaydeskServer {
     /// Runs the command line with these kinds of provider and ends the process with its exit code.
     ///
@@ -9,4 +9,9 @@ public enum PaydeskServer {
     public static func run(providers: [any PaymentProvider.Type]) async -> Never {
         await CommandLineTool.run(providers: providers)
     }
+}
+
+/// The name and version of this build.
+enum Release {
+    static let version = "0.1.0"
 }

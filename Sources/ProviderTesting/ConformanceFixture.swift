@@ -3,7 +3,7 @@ import FoundationEssentials
 import ProviderKit
 import Synchronization
 
-/// The environment of one check: a fresh rehearsal, clock, book and transport, and the means to examine what happens.
+/// The environment of one check: a fresh rehearsal, clock, book and transport, with functions that examine the outcome.
 final class ConformanceFixture: Sendable {
     let rehearsal: any Rehearsal
     let clock: ManualClock
@@ -15,7 +15,7 @@ final class ConformanceFixture: Sendable {
     let ids: IDSource
     private let counter = Mutex(0)
 
-    /// - Parameter seed: two stages with the same one make the same ids.
+    /// - Parameter seed: two environments with the same seed make the same ids.
     init(_ rehearsal: any Rehearsal, _ transcript: Transcript, seed: UInt64) throws {
         let clock = ManualClock()
         let book = InMemoryBook()
@@ -39,7 +39,7 @@ final class ConformanceFixture: Sendable {
         manifest = try rehearsal.makeProvider(self.context, upstream: .normal).manifest
     }
 
-    /// A new instance of the account's provider in a new process, at a payment service that behaves so.
+    /// Makes the account's provider in a new process, at a payment service with this behaviour.
     func provider(_ behaviour: UpstreamBehaviour = .normal) throws -> any PaymentProvider {
         transport.behaviour = behaviour
         let provider = try rehearsal.makeProvider(context.forgetting, upstream: behaviour)
@@ -57,7 +57,7 @@ extension ConformanceFixture {
         guard holds else { throw CheckStop.failed(reason()) }
     }
 
-    /// Runs a call and keeps what it shows.
+    /// Runs a call and records what its result shows.
     func result<Value: Sendable>(
         _ call: () async throws -> Value
     ) async throws -> Result<Value, ProviderError> {
@@ -71,7 +71,7 @@ extension ConformanceFixture {
         }
     }
 
-    /// Runs a call that has to succeed.
+    /// Runs a call that must succeed.
     func value<Value: Sendable>(
         _ what: String, _ call: () async throws -> Value
     ) async throws -> Value {
@@ -81,7 +81,7 @@ extension ConformanceFixture {
         }
     }
 
-    /// Runs a call that has to end in exactly this error.
+    /// Runs a call that must end in exactly this error.
     func expect<Value: Sendable>(
         _ expected: ProviderError, _ what: String, _ call: () async throws -> Value
     ) async throws {
@@ -91,7 +91,7 @@ extension ConformanceFixture {
         }
     }
 
-    /// Runs a call whose message must not be believed, for whichever reason.
+    /// Runs a call whose message must not be believed, for any reason.
     func expectUnproven<Value: Sendable>(_ what: String, _ call: () async throws -> Value) async throws {
         switch try await result(call) {
         case .success(let value): try expect(false, "\(what) gave \(value) instead of unproven")
@@ -100,7 +100,7 @@ extension ConformanceFixture {
         }
     }
 
-    /// Runs a call that has to be refused for good.
+    /// Runs a call that must be refused for good.
     func expectRefusal<Value: Sendable>(
         _ what: String, _ call: () async throws -> Value
     ) async throws {
@@ -149,7 +149,7 @@ extension ConformanceFixture {
         return reference(attempt, opened)
     }
 
-    /// Opens a payment and has it paid.
+    /// Opens a payment and lets the payer pay it.
     func paid(_ provider: any PaymentProvider, _ attempt: PaymentAttempt? = nil) async throws -> ProviderReference {
         try needPayer()
         let attempt = try attempt ?? self.attempt()
@@ -161,8 +161,8 @@ extension ConformanceFixture {
         return reference(attempt, opened)
     }
 
-    /// Store purchases are made in the app, and what a wallet hands over is charged by another account: there is no payer
-    /// at a payment service.
+    /// Skips the check where no payer acts at a payment service: store purchases are made in the app, and a wallet's
+    /// tokens are charged by another account.
     func needPayer() throws {
         if try provider() is any InstrumentVerifying {
             throw CheckStop.notApplicable("another account charges what the payer hands over")
@@ -185,7 +185,7 @@ extension ConformanceFixture {
     func refund(_ payment: ProviderReference, _ value: Int64) -> RefundAttempt {
         RefundAttempt(
             refund: ids.make(), payment: payment, amount: Money(value: value, currency: payment.amount.currency),
-            // Whatever is called twice was sent before, and a first call may always have been.
+            // Marked as sent, because a call that is repeated was sent before, and a first call may have been.
             reason: "conformance", sentAt: clock.now, wasSent: true)
     }
 
@@ -212,14 +212,29 @@ extension PaymentOutcome {
 }
 
 extension ProviderContext {
-    /// The same account after a restart: whatever was remembered in memory is gone.
+    /// The same account after a restart, without anything that was in memory.
     fileprivate var forgetting: ProviderContext {
         ProviderContext(
             http: http, time: time, random: random, book: book, notifyURL: notifyURL, publicURL: publicURL, log: log)
     }
 }
 
-/// A rehearsal's own context leads nowhere: the payment service does not call itself.
+/// The transport of a rehearsal's own context, which reaches nothing: the payment service does not call itself.
 private struct UnreachableTransport: HTTPTransport {
     func send(_ request: OutgoingRequest) async throws(HTTPTransportError) -> IncomingReply { throw .notSent }
+}
+
+/// Every text of one run that could end up in a log or an answer.
+final class Transcript: Sendable {
+    private let texts = Mutex<Set<String>>([])
+
+    /// Records a value as descriptions, debuggers and dumps show it.
+    func add(_ value: some Any) {
+        var dumped = ""
+        dump(value, to: &dumped)
+        let shown = ["\(value)", String(reflecting: value), dumped]
+        texts.withLock { $0.formUnion(shown) }
+    }
+
+    var all: Set<String> { texts.withLock { $0 } }
 }

@@ -3,7 +3,7 @@ public struct ConformanceReport: Sendable, CustomStringConvertible {
     public enum Outcome: Sendable, Equatable {
         case passed
         case failed(reason: String)
-        /// The manifest says that there is nothing to check here.
+        /// The check does not apply to a provider with this manifest.
         case notApplicable(why: String)
     }
 
@@ -19,7 +19,8 @@ public struct ConformanceReport: Sendable, CustomStringConvertible {
 
     /// The provider's name, as the caller gave it.
     public let subject: String
-    /// In the order of ``ProviderConformance/checkNames``; then those of the service alone, if there are any.
+    /// The results in the order of ``ProviderConformance/checkNames``, followed by those of the service alone, if there
+    /// are any.
     public let results: [Result]
 
     public init(subject: String, results: [Result]) {
@@ -27,7 +28,7 @@ public struct ConformanceReport: Sendable, CustomStringConvertible {
         self.results = results
     }
 
-    /// Some checks passed and none failed.
+    /// True where some checks passed and none failed.
     public var isGreen: Bool { failures.isEmpty && results.contains { $0.outcome == .passed } }
 
     public var failures: [Result] {
@@ -41,7 +42,7 @@ public struct ConformanceReport: Sendable, CustomStringConvertible {
 
     public subscript(_ name: String) -> Outcome? { results.first { $0.name == name }?.outcome }
 
-    /// A table for people, one line a check.
+    /// A table for people with one line for each check.
     public var description: String {
         let width = results.map(\.name.count).max() ?? 0
         let lines = results.map { result in

@@ -7,24 +7,24 @@ struct FaultInjection: Sendable {
     /// The answers that the fault replaces.
     enum Reach: Sendable, CaseIterable {
         case all
-        /// Only those to calls that change something: the provider learned all that it asked before.
+        /// The answers to calls that change an object; queries before them get genuine answers.
         case changes
     }
 
     let name: String
-    /// True where the calls have their effect all the same.
+    /// True where the calls take effect nevertheless.
     let tookEffect: Bool
-    /// True where such an answer carries no proof that it is the service's.
+    /// True where such an answer carries no proof that it comes from the service.
     var isUnproven = false
     let interfere: RecordingTransport.Interference
 
-    /// A body instead of the answer's.
+    /// Replaces the body of the answer.
     static func body(
         _ name: String, _ change: @escaping @Sendable (IncomingReply, OutgoingRequest) -> Data
     ) -> FaultInjection {
         FaultInjection(name: name, tookEffect: true, isUnproven: true) { request, answer throws(HTTPTransportError) in
             var reply = try await answer(request)
-            // An answer without a body says all by its status.
+            // An answer without a body says everything by its status.
             if !reply.body.isEmpty { reply.body = change(reply, request) }
             return reply
         }
@@ -58,19 +58,19 @@ struct FaultInjection: Sendable {
         [500, 502, 503, 504].map { .status($0, tookEffect: false) }
         + [500, 502, 504].map { .status($0, tookEffect: true) }
 
-    /// The transport's own limit: it refuses what is larger than the call allows.
+    /// Simulates the transport's size limit, which refuses a larger answer than the call allows.
     static let tooLarge = FaultInjection(name: "an answer that is too large", tookEffect: true) {
         request, answer throws(HTTPTransportError) in
         _ = try await answer(request)
         throw .outcomeUnknown
     }
 
-    /// The transport's other limit: it waits no longer than the call allows.
+    /// Simulates the transport's time limit, which waits no longer than the call allows.
     static func hanging(_ clock: ManualClock) -> FaultInjection {
         FaultInjection(name: "no answer within the time limit", tookEffect: true) {
             request, answer throws(HTTPTransportError) in
             _ = try await answer(request)
-            // A limit beyond all patience is none; a day shows that as well as an age.
+            // A day is enough to show that a limit is too long.
             clock.advance(seconds: min(request.timeoutMilliseconds / 1_000, 86_400) + 1)
             throw .outcomeUnknown
         }
@@ -78,9 +78,9 @@ struct FaultInjection: Sendable {
 }
 
 extension ConformanceFixture {
-    /// Makes a trial in this trouble; an end that claims too much is a failure.
+    /// Runs a trial under this fault; an outcome that claims too much is a failure.
     ///
-    /// - Returns: whether the trouble met any of its calls.
+    /// - Returns: whether the fault met any of its calls.
     @discardableResult
     func examine(_ trial: Trial, in trouble: FaultInjection, _ reach: FaultInjection.Reach) async throws -> Bool {
         let met = Mutex(false)
@@ -95,7 +95,7 @@ extension ConformanceFixture {
                     honest.withLock { $0 = reply }
                     return reply
                 }
-                // An answer that is left as it is, because it has no body, is no trouble.
+                // An answer that is left unchanged, because it has no body, is no fault.
                 let isSpoiled = honest.withLock { $0?.status != reply.status || $0?.body != reply.body }
                 if isSpoiled { met.withLock { $0 = true } }
                 return reply
@@ -121,11 +121,11 @@ extension ConformanceFixture {
 }
 
 extension FaultInjection {
-    /// - Parameter changed: whether a call that changes something was sent.
+    /// - Parameter changed: true where a call that changes something was sent.
     func allows(_ error: ProviderError, changed: Bool) -> Bool {
         switch error {
         case .outcomeUnknown: true
-        // "Nothing happened" has to be true.
+        // The claim that nothing happened must be true.
         case .unavailable: !(changed && tookEffect)
         case .unproven: isUnproven
         case .rejected, .unfit, .unsupported: false

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// A continuation that the first of several resumes.
+/// A continuation that only the first of several calls resumes.
 final class Once<Value: Sendable>: Sendable {
     private let continuation: Mutex<CheckedContinuation<Value, Never>?>
 

@@ -1,6 +1,6 @@
 import ProviderKit
 
-/// Drives a provider through everything that Paydesk relies on, and says what does not hold.
+/// Runs a provider through everything that Paydesk relies on, and reports what does not hold.
 ///
 /// The provider's manifest decides which checks apply; a check that applies and examines nothing is red.
 public struct ProviderConformance: Sendable {
@@ -9,8 +9,8 @@ public struct ProviderConformance: Sendable {
     private let rehearse: @Sendable () throws -> any Rehearsal
 
     /// - Parameters:
-    ///   - seed: for rehearsals that share one payment service: with it no two checks use the same ids, and another
-    ///     seed uses others; without it every check uses the same.
+    ///   - seed: for rehearsals that share one payment service: it gives every check ids of its own, and another seed
+    ///     gives others. Without it every check uses the same ids.
     ///   - rehearse: makes a fresh rehearsal for each check.
     public init(_ subject: String, seed: UInt64? = nil, rehearse: @escaping @Sendable () throws -> any Rehearsal) {
         self.subject = subject
@@ -20,7 +20,7 @@ public struct ProviderConformance: Sendable {
 
     public static var checkNames: [String] { checks.map(\.name) }
 
-    /// Checks one after the other; the last looks for secrets in everything that the others saw.
+    /// Runs the checks one after the other; the last ones look for secrets in everything that the others recorded.
     public func run() async -> ConformanceReport {
         let transcript = Transcript()
         var results: [ConformanceReport.Result] = []
@@ -36,7 +36,7 @@ public struct ProviderConformance: Sendable {
         + Check.signatures + Check.strangers + Check.unknowns + Check.orders + Check.troubles + Check.answers
         + Check.crashes + Check.pages + Check.secrecy
 
-    /// The number of calls that a whole check may make; a provider that exceeds it is taken to loop.
+    /// The most calls in a whole check; a provider that exceeds it is taken to loop.
     private static let callLimit = 20_000
 
     private func run(
@@ -78,7 +78,7 @@ struct Check: Sendable {
     }
 }
 
-/// Ends a check before its last line.
+/// Ends a check early, with its outcome.
 enum CheckStop: Error {
     case failed(String)
     case notApplicable(String)

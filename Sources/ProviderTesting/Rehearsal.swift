@@ -3,11 +3,11 @@ public import ProviderKit
 
 /// A provider's own simulation of its payer and its payment service.
 ///
-/// The kit makes a new rehearsal for every check, so that no check sees what another did: a rehearsal stands for one
-/// fresh account at one fresh payment service. Everything has a default that stops the check which needed it, so that
-/// a gap is a red check and never a silent one.
+/// The kit makes a new rehearsal for every check, so that no check sees the effects of another: a rehearsal stands for
+/// a fresh account at a fresh payment service. Every requirement has a default that stops the check that needs it, so
+/// that a gap is a failed check and never a silent one.
 public protocol Rehearsal: Sendable {
-    /// The account's secrets, as its settings have them; none of them may be shown anywhere.
+    /// The secrets in the account's settings; none of them may be shown anywhere.
     var secrets: [String] { get }
 
     /// The number of seconds by which a notification's signing time may differ from now; nil where signatures carry no
@@ -17,14 +17,16 @@ public protocol Rehearsal: Sendable {
     /// True where a payer's act can end a payment badly; false where the service only knows paid and not yet paid.
     var payersCanFail: Bool { get }
 
-    /// True where notifications name a currency; false where it goes without saying.
+    /// True where notifications name a currency; false where the service has only one.
     var namesCurrencies: Bool { get }
 
-    /// The account's provider. The kit's transport plays the behaviour for whatever goes over HTTP; only a provider
-    /// that plays its own payment service has to look at it.
+    /// Makes the account's provider.
+    ///
+    /// The kit's transport simulates the behaviour for everything that goes over HTTP; only a provider that plays its
+    /// own payment service has to look at `upstream`.
     func makeProvider(_ context: ProviderContext, upstream: UpstreamBehaviour) throws -> any PaymentProvider
 
-    /// The payment service's answer to a call.
+    /// Returns the payment service's answer to a call.
     func answer(
         _ request: OutgoingRequest, in context: ProviderContext
     ) async throws(HTTPTransportError) -> IncomingReply
@@ -33,25 +35,25 @@ public protocol Rehearsal: Sendable {
     /// key.
     func changesSomething(_ request: OutgoingRequest) -> Bool
 
-    /// The payer acts at the payment service.
+    /// Plays the payer's act at the payment service.
     ///
-    /// - Returns: whether the service took the act; false when the payment cannot be paid any more.
+    /// - Returns: whether the service accepted the act; false when the payment can no longer be paid.
     func act(_ act: PayerAct, on payment: ID<Payment>, in context: ProviderContext) async throws -> Bool
 
     /// Returns the payment service's records of one of our payments.
     func effects(of payment: ID<Payment>, in context: ProviderContext) async throws -> UpstreamEffects
 
-    /// A genuine answer with fields that no adapter knows; one whose service signs its answers signs it again.
+    /// Returns a genuine answer with fields that no adapter knows; where the service signs its answers, signed again.
     ///
-    /// - Returns: nil where that cannot be played; JSON is done by itself.
+    /// - Returns: nil where that cannot be played. The default adds fields to JSON.
     func addingUnknownFields(to reply: IncomingReply) -> IncomingReply?
 
     /// Gives a waiting payment a status at the payment service that no adapter knows.
     ///
-    /// - Returns: false where the service cannot have one.
+    /// - Returns: false where the service cannot have such a status.
     func useUnknownStatus(of payment: ID<Payment>, in context: ProviderContext) async throws -> Bool
 
-    /// A notification as the payment service sends it at `context.time`.
+    /// Returns a notification as the payment service sends it at `context.time`.
     ///
     /// - Returns: nil where this service has no such notification.
     func notification(
@@ -94,7 +96,7 @@ extension Rehearsal {
     }
 }
 
-/// A function that a check needs and a rehearsal does not play.
+/// The error of a requirement that a check needs and a rehearsal does not play.
 public struct RehearsalGap: Error, CustomStringConvertible {
     public let description: String
 
@@ -112,7 +114,7 @@ public enum UpstreamBehaviour: String, Sendable, CaseIterable {
     case slow
 }
 
-/// The payer's action.
+/// The action of a payer at the payment service.
 public enum PayerAct: Sendable { case succeed, fail }
 
 /// The payment service's records of one of our payments.
@@ -128,7 +130,7 @@ public struct UpstreamEffects: Sendable, Equatable {
     }
 }
 
-/// An event at the payment service, of which it notifies.
+/// An event at the payment service that it sends a notification of.
 public struct RehearsedEvent: Sendable {
     public enum What: Sendable, Equatable {
         case paymentSucceeded(Money)
@@ -137,21 +139,21 @@ public struct RehearsedEvent: Sendable {
         case refundSucceeded(ID<Refund>, Money)
         case refundFailed(ID<Refund>, Money)
         case disputeOpened(Money), disputeWon(Money), disputeLost(Money)
-        /// A payment that somebody else made at our account: it names none of ours.
+        /// A payment that another system made at the account, without an id of Paydesk.
         case foreignPaymentSucceeded(Money)
-        /// The payment, as the service tells another account of it, and signed well.
+        /// The payment in a correctly signed notification for another account.
         case anothersPaymentSucceeded(Money)
-        /// A status word of the payment that no adapter knows.
+        /// A status of the payment that no adapter knows.
         case unknownStatus
-        /// Genuine, and yet no notification of this service: another document, signed well.
+        /// A genuine, correctly signed document that is no notification of this service.
         case unreadable
     }
 
-    /// The notification's event id must be the same for the same text and another for another.
+    /// The event id of the notification: the same for equal texts, different for different ones.
     public let id: String
     public let payment: ProviderReference
     public let what: What
-    /// The notification has fields more than any adapter knows; it is signed with them.
+    /// True where the notification has fields that no adapter knows, within its signature.
     public let hasUnknownFields: Bool
 
     public init(id: String, payment: ProviderReference, what: What, hasUnknownFields: Bool = false) {
@@ -165,10 +167,21 @@ public struct RehearsedEvent: Sendable {
 /// The signature of a rehearsed notification.
 public enum RehearsedSignature: Sendable, CaseIterable {
     case genuine
-    /// Well-formed, and wrong.
+    /// Well-formed and wrong.
     case forged
-    /// Without any.
+    /// The notification has no signature.
     case missing
-    /// By the secret or key of another account.
+    /// Made with the secret or key of another account.
     case anothers
+}
+
+/// A provider whose live service can play its own payers, so that an operator can run the kit against it.
+public protocol Rehearsable: PaymentProvider {
+    /// Returns a function that makes the rehearsals of one run of the kit.
+    ///
+    /// - Throws: the reason, for an operator, why this service cannot be rehearsed with.
+    func rehearsals() async throws(RehearsalGap) -> @Sendable () -> any Rehearsal
+
+    /// Checks the service alone, beyond what the kit checks through the provider.
+    func examineService() async -> [ConformanceReport.Result]
 }

@@ -4,91 +4,102 @@ import ProviderKit
 /// A provider's call on a payment of its own, made first with a fault injected and then without one.
 struct Trial: Sendable {
     let name: String
-    /// True where it changes something at the payment service.
+    /// True where the call changes something at the payment service.
     let isChange: Bool
-    /// Says what it gave.
+    /// Makes the call and returns its result as text.
     let run: @Sendable (any PaymentProvider) async throws -> String
-    /// Looks at what the payment service has after the call was repeated in a healthy world.
+    /// Checks the state at the payment service after the call was repeated without faults.
     let examine: @Sendable (any PaymentProvider) async throws -> Void
 }
 
-extension ConformanceFixture {
-    /// The calls that this provider has, each on payments that no other trial uses.
-    func trials() async throws -> [Trial] {
-        let provider = try provider()
-        var trials = [try openingTrial(), try await queryTrial(provider)]
+/// Makes the trials of a check.
+struct Trials: Sendable {
+    let fixture: ConformanceFixture
+
+    init(_ fixture: ConformanceFixture) { self.fixture = fixture }
+
+    private var manifest: ProviderManifest { fixture.manifest }
+
+    /// Makes a trial of each call of the provider, on payments that no other trial uses.
+    func all() async throws -> [Trial] {
+        let provider = try fixture.provider()
+        var trials = [try opening(), try await query(provider)]
         if provider.contractTypes != [.none], manifest.cancel != .none {
-            trials.append(try await cancelTrial(provider))
+            trials.append(try await cancel(provider))
         }
         if manifest.refunds != .none, manifest.goods != .appleProducts {
-            trials.append(try await refundTrial(provider))
-            trials.append(try await refundQueryTrial(provider))
+            trials.append(try await refund(provider))
+            trials.append(try await refundQuery(provider))
         }
         return trials
     }
 
-    func openingTrial() throws -> Trial {
-        let attempt = try attempt()
+    func opening() throws -> Trial {
+        let attempt = try fixture.attempt()
         return Trial(name: "open", isChange: true) { provider in
             let opened = try await provider.open(attempt)
             return "\(opened.instruction) \(opened.reference ?? "") \(opened.outcome)"
-        } examine: { [self] _ in
-            let payments = try await effects(of: attempt.payment).payments
-            try expect(payments == 1, "the payment service has \(payments) payments for one")
+        } examine: { [fixture] _ in
+            let payments = try await fixture.effects(of: attempt.payment).payments
+            try fixture.expect(payments == 1, "the payment service has \(payments) payments for one")
         }
     }
 
-    private func queryTrial(_ provider: any PaymentProvider) async throws -> Trial {
-        let attempt = try attempt()
-        let reference = reference(attempt, try await open(provider, attempt))
+    private func query(_ provider: any PaymentProvider) async throws -> Trial {
+        let attempt = try fixture.attempt()
+        let reference = fixture.reference(attempt, try await fixture.open(provider, attempt))
         return Trial(name: "query", isChange: false) { provider in
             "\(try await provider.query(reference))"
         } examine: { _ in
         }
     }
 
-    func cancelTrial(_ provider: any PaymentProvider) async throws -> Trial {
-        let attempt = try attempt()
-        let reference = reference(attempt, try await open(provider, attempt))
+    func cancel(_ provider: any PaymentProvider) async throws -> Trial {
+        let attempt = try fixture.attempt()
+        let reference = fixture.reference(attempt, try await fixture.open(provider, attempt))
         return Trial(name: "cancel", isChange: true) { provider in
             "\(try await provider.cancel(reference).outcome)"
-        } examine: { [self] provider in
-            let outcome = try await query(provider, reference).outcome
-            try expect(!outcome.isSuccess, "a cancelled payment is \(outcome)")
-            guard manifest.cancel == .definite else { return }
-            try expect(outcome.isClosed, "a cancelled payment is \(outcome)")
-            try expect(
-                try await !rehearsal.act(.succeed, on: attempt.payment, in: context), "a closed payment could be paid")
+        } examine: { [fixture] provider in
+            let outcome = try await fixture.query(provider, reference).outcome
+            try fixture.expect(!outcome.isSuccess, "a cancelled payment is \(outcome)")
+            guard fixture.manifest.cancel == .definite else { return }
+            try fixture.expect(outcome.isClosed, "a cancelled payment is \(outcome)")
+            try fixture.expect(
+                try await !fixture.rehearsal.act(.succeed, on: attempt.payment, in: fixture.context),
+                "a closed payment could be paid")
         }
     }
 
-    func refundTrial(_ provider: any PaymentProvider) async throws -> Trial {
-        let payment = try await paid(provider)
-        // Where a part can be given back, a second effect would fit into what is left and must not hide.
-        let refund = refund(payment, manifest.refunds == .partial ? 1_000 : payment.amount.value)
+    func refund(_ provider: any PaymentProvider) async throws -> Trial {
+        let payment = try await fixture.paid(provider)
+        // A partial refund where possible, because a second effect of a full one would exceed the amount and stay
+        // hidden.
+        let refund = fixture.refund(payment, manifest.refunds == .partial ? 1_000 : payment.amount.value)
         return Trial(name: "refund", isChange: true) { provider in
             let report = try await provider.refund(refund)
             return "\(report.outcome) \(report.reference ?? "")"
-        } examine: { [self] _ in
-            try await expectRefunded(payment, [refund.amount])
+        } examine: { [fixture] _ in
+            try await fixture.expectRefunded(payment, [refund.amount])
         }
     }
 
-    private func refundQueryTrial(_ provider: any PaymentProvider) async throws -> Trial {
-        let payment = try await paid(provider)
-        let refund = refund(payment, payment.amount.value)
-        let made = try await makeRefund(provider, refund)
+    private func refundQuery(_ provider: any PaymentProvider) async throws -> Trial {
+        let payment = try await fixture.paid(provider)
+        let refund = fixture.refund(payment, payment.amount.value)
+        let made = try await fixture.makeRefund(provider, refund)
         let known = RefundAttempt(
             refund: refund.refund, payment: payment, amount: refund.amount, reason: refund.reason,
             reference: made.reference)
         return Trial(name: "query(refund:)", isChange: false) { provider in
             "\(try await provider.query(refund: known).outcome)"
-        } examine: { [self] _ in
-            try await expectRefunded(payment, [refund.amount])
+        } examine: { [fixture] _ in
+            try await fixture.expectRefunded(payment, [refund.amount])
         }
     }
+}
 
-    /// Repeats a trial in a healthy world, where it has to work, and looks at the effects.
+extension ConformanceFixture {
+    /// Repeats a trial without faults, where it must succeed, and checks its effects.
     @discardableResult
     func repeatHealthy(_ trial: Trial) async throws -> String {
         transport.interference = nil
@@ -102,9 +113,9 @@ extension ConformanceFixture {
 
 // Bounds.
 extension ConformanceFixture {
-    /// A single call of a provider's may ask its service so often.
+    /// The most HTTP calls that a single call of a provider may make.
     private static let callLimit = 100
-    /// And take so long, by the clock of the kit.
+    /// The most seconds that it may take, by the clock of the kit.
     static let patience: Int64 = 180
 
     /// Runs a call that must end, whatever the service answers.

@@ -6,10 +6,10 @@ public enum UnknownFields {
     private static let large = #""kit_unknown_object":{"list":[1,null,true],"text":"x"}"#
     private static let small = #""kit_unknown_text":"x""#
 
-    /// JSON with a field more in each of its objects: an object in the outermost one, a text in those within, of which
-    /// some may be maps of texts.
+    /// Adds a field to each object of a JSON text: an object to the outermost one, a text to those within, some of
+    /// which may be maps of texts.
     ///
-    /// - Returns: nil for what is no JSON object or array.
+    /// - Returns: nil for a text that is no JSON object or array.
     public static func adding(to json: Data) -> Data? {
         let bytes = [UInt8](json)
         guard let begin = bytes.first(where: { !isSpace($0) }), begin == 0x7B || begin == 0x5B else { return nil }
@@ -31,7 +31,7 @@ public enum UnknownFields {
         return Data(altered)
     }
 
-    /// JSON with -1 for every number in it; the same where it has none.
+    /// Replaces every number of a JSON text by -1; a text without numbers is returned as it is.
     static func spoilingNumbers(of json: Data) -> Data {
         var altered: [UInt8] = []
         var (isText, isEscaped, isNumber) = (false, false, false)

@@ -1,6 +1,6 @@
 /// The statements that may scan a table that grows, and the reason of each.
 enum AllowedWalks {
-    /// Of each of these there are as many as people have configured.
+    /// Tables whose rows are as many as an operator has configured; every scan of them is allowed.
     static let smallTables: Set<String> = [
         "account_book", "account_overrides", "api_keys", "apple_products", "counters", "missed_notifications",
         "schema_migrations", "skus", "webhooks",
@@ -20,7 +20,7 @@ enum AllowedWalks {
     private static let due = "what is due, the longest due first, and no more than is taken at once"
     private static let left = "holds only what is left to do"
 
-    /// By table and index; empty for the table itself.
+    /// The reason why each walk is allowed, by table and index; an empty index is the table itself.
     static let reasons: [Walk: String] = [
         Walk(table: "audit", index: "audit_by_time"): page,
         Walk(table: "audit", index: "audit_unsealed"): left,
@@ -30,7 +30,7 @@ enum AllowedWalks {
         Walk(table: "deliveries", index: "deliveries_failed"): "the newest, of which one is enough",
         Walk(table: "deliveries", index: "deliveries_first"): due,
         Walk(table: "deliveries", index: "deliveries_listed"): page,
-        // PostgreSQL joins them with the list of their ids, and begins with what its statistics say is less.
+        // PostgreSQL joins them with the list of their ids, and begins with the side that is smaller by its statistics.
         Walk(table: "deliveries", index: "deliveries_pkey"): "as many as the list has",
         Walk(table: "events", index: "events_without_seq"): left,
         Walk(table: "events", index: "sqlite_autoindex_events_2"): page,
@@ -50,7 +50,7 @@ enum AllowedWalks {
         Walk(table: "order_places", index: "order_places_pkey"): page,
         Walk(table: "order_sums", index: "order_sums_pkey"): "at most 400 days",
         Walk(table: "orders", index: "orders_open"): due,
-        // PostgreSQL, where the table is empty, for an order that its id names as well.
+        // PostgreSQL walks this index where the table is empty, for an order that the statement also names by its id.
         Walk(table: "orders", index: "orders_open_by_user"): "one order",
         Walk(table: "orders", index: "sqlite_autoindex_orders_1"): "an export, page by page",
         Walk(table: "payments", index: "payments_in_flight"): "those of one account that are not final, page by page",
@@ -70,12 +70,12 @@ enum AllowedWalks {
         Walk(table: "user_states", index: "user_states_by_change"): due,
     ]
 
-    /// Walks whose rows are sorted, of which there are few all the same.
+    /// Allowed walks whose rows may also be sorted, because they are few.
     static let sorted: Set<Walk> = [
         Walk(table: "order_sums", index: "order_sums_pkey"),
         // The orders of one id at a provider; PostgreSQL takes the smallest index where all tables are empty.
         Walk(table: "purchases", index: "purchases_in_xcode"),
-        // `paydesk doctor` counts the purchases that no SKU knows by their products.
+        // `paydesk doctor` counts by product the purchases that no SKU knows.
         Walk(table: "purchases", index: "purchases_without_sku"), Walk(table: "refunds", index: "refunds_in_flight"),
     ]
 }

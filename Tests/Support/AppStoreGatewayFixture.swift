@@ -5,7 +5,7 @@ package import Gateway
 package import ProviderKit
 package import Store
 
-/// What an App Store account of a test says.
+/// The configuration of a test's App Store account.
 package struct AppStoreGatewayFixtureSetup: Sendable {
     package var desk = GatewayFixtureSetup()
     package var environments = ["Production", "Sandbox"]
@@ -17,12 +17,12 @@ package struct AppStoreGatewayFixtureSetup: Sendable {
     package var isDevelopment = true
     package var trustsMint = true
     package var checksXcode = true
-    /// What answers for Apple's server API; nil: the account has no key.
+    /// The transport that answers for Apple's server API; nil for an account without a key.
     package var appStore: (any HTTPTransport)?
-    /// True where the root of minted receipts is trusted.
+    /// True where the account trusts the root of the receipts that tests sign.
     package var trustsReceipts = false
     package var sharedSecret: String?
-    /// `apple` or an address; what answers there is `appStore`, which then has no key.
+    /// `apple` or an address at which `appStore` answers; the account then has no key for the server API.
     package var verifyReceiptURL: String?
 
     package init() {}
@@ -59,7 +59,7 @@ package struct AppStoreGatewayFixtureSetup: Sendable {
     }
 }
 
-/// A ``GatewayFixture`` whose App Store account trusts the mint, and that sells one of each kind through it.
+/// A ``GatewayFixture`` with an App Store account that trusts ``AppleTestCertificates`` and sells one product of each kind.
 package struct AppStoreGatewayFixture: Sendable {
     package let desk: GatewayFixture
     package let gateway: Gateway
@@ -97,7 +97,7 @@ package struct AppStoreGatewayFixture: Sendable {
                     http: setup.appStore ?? desk.transport, time: base.time, random: base.random,
                     book: StoredBook(store: desk.store, account: id), notifyURL: "", publicURL: GatewayFixture.publicURL
                 ),
-                // Whoever waits for Apple finds that the time is over.
+                // A pause moves the clock by its length instead of taking time.
                 pause: { desk.clock.advance(seconds: max(1, $0.components.seconds)) }),
             isTest: AppleIAPProvider.isTest(setup.settings), enabled: true,
             routing: AccountRouting(platforms: [.ios], priority: 100), notifyToken: Self.notifyToken)
@@ -107,13 +107,13 @@ package struct AppStoreGatewayFixture: Sendable {
         try await store.forgetCatalogueChange()
     }
 
-    /// Another node with this account, whose way to the database is another.
+    /// Another node with this account, which reaches the database through another store.
     package func node(store: Store) -> Gateway {
         desk.node(
             store: store, replacing: gateway.registry.accounts.first { $0.provider is any PurchaseVerifying })
     }
 
-    /// Runs every due job as ``GatewayFixture/work()`` does, with this account.
+    /// Runs every due job like ``GatewayFixture/work()``, with this account.
     package func work() async throws { try await gateway.work() }
 
     package func sale(
@@ -123,7 +123,11 @@ package struct AppStoreGatewayFixture: Sendable {
         AppleSale(product, kind, at: now, edit)
     }
 
-    /// A period of a subscription: so many days from a number of days after now.
+    /// A period of a subscription.
+    ///
+    /// - Parameters:
+    ///   - from: the days from now to the period's begin.
+    ///   - days: the length in days.
     package func period(
         _ original: String, from: Int64, days: Int64 = 30, _ product: String = "com.example.apple.auto",
         _ edit: (inout AppleSale) -> Void = { _ in }
@@ -145,7 +149,9 @@ package struct AppStoreGatewayFixture: Sendable {
             .signedTransaction(sale.jws), fallback: fallback, user: GatewayFixture.user(user), context: context)
     }
 
-    /// Returns the reason why an attach is refused; nil where it is not.
+    /// Attaches a sale that is expected to be refused.
+    ///
+    /// - Returns: the error of the refusal; nil where the attach succeeds.
     package func refusal(
         _ sale: AppleSale, user: String = "alice", fallback: PurchaseFallback? = nil
     ) async throws -> GatewayError? {
@@ -166,12 +172,12 @@ package struct AppStoreGatewayFixture: Sendable {
         try await gateway.entitlements.purchaseStatus(user: GatewayFixture.user(user)).value
     }
 
-    /// The token that a user's purchases carry.
+    /// The `app_account_token` that a user's purchases carry.
     package func token(_ user: String = "alice") async throws -> String {
         try await status(user).app_account_token
     }
 
-    /// An order through the App Store.
+    /// Opens an order through the App Store.
     package func ask(
         _ sku: String = "vip_month", user: String = "alice", days: Int64? = nil
     ) async throws -> PaymentContract {
@@ -196,7 +202,7 @@ package struct AppStoreGatewayFixture: Sendable {
 
 private let turnstile = Turnstile(6)
 
-/// Runs a test at a desk that sells through the App Store, and then recomputes every invariant of what it left.
+/// Runs a test at a desk that sells through the App Store, and then checks every invariant of the resulting facts.
 package func withAppleDesk(
     on engine: TestEngine, _ setup: AppStoreGatewayFixtureSetup = AppStoreGatewayFixtureSetup(),
     _ body: (AppStoreGatewayFixture) async throws -> Void

@@ -49,7 +49,7 @@ package struct AppleNotice: Sendable {
     package var environment = "Production"
     package var bundle = "com.example.app"
     package var appNumber: Int64? = AppleNotice.appNumber
-    /// Stands for `data`.
+    /// Members of the payload that take the place of `data`.
     package var top: [String: JSONValue]?
     package var signer = AppleTestCertificates.Signer.store
 
@@ -97,7 +97,7 @@ package struct AppleNotice: Sendable {
 extension AppStoreGatewayFixture {
     package static let notifyToken = "apple-iap-notify"
 
-    /// Delivers a notification as Apple does.
+    /// Delivers a notification in the same way as Apple.
     @discardableResult
     package func notify(_ notice: AppleNotice) async throws -> Acknowledgement {
         desk.clock.tick()

@@ -1,5 +1,5 @@
 extension ApplePayVariant {
-    /// The certificates, and who of them is the signer.
+    /// Changes the certificates, and the choice of the signer among them.
     func editChain(_ recipe: inout ApplePayRecipe) {
         let seconds = recipe.signer.signedAt
         let key = recipe.signer.named.key
@@ -79,7 +79,7 @@ extension ApplePayVariant {
 }
 
 extension ApplePayRecipe {
-    /// Signs by another leaf, under the usual intermediate or another.
+    /// Signs with another leaf, under the usual intermediate or another one.
     package mutating func sign(
         by leaf: ApplePayIdentity, under intermediate: ApplePayIdentity = ApplePayTestTokens.intermediate
     ) {

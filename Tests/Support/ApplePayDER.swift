@@ -1,6 +1,6 @@
 import SwiftASN1
 
-/// Writes DER, and the indefinite lengths of BER that Apple writes, for what tests sign.
+/// Writes DER, and BER with indefinite lengths as Apple does, for messages that tests sign.
 enum ApplePayDER {
     static func element(_ tag: UInt8, _ parts: [[UInt8]]) -> [UInt8] {
         let content = Array(parts.joined())

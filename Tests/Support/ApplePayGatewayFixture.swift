@@ -5,17 +5,17 @@ package import Gateway
 package import ProviderKit
 package import Store
 
-/// What an Apple Pay account of a test says.
+/// The configuration of a test's Apple Pay account.
 package struct ApplePayGatewayFixtureSetup: Sendable {
     package var desk = GatewayFixtureSetup()
     package var form = InstrumentForm.encrypted
-    /// True where the payment processing keys are here.
+    /// True where the account has the payment processing keys.
     package var hasKeys = true
     package var hasIdentity = true
     package var trustsMint = true
-    /// Charges instead of one of the desk's sandbox accounts.
+    /// The account that charges, in place of one of the desk's sandbox accounts.
     package var processor: ConfiguredAccount?
-    /// What answers for Apple's gateway.
+    /// The transport that answers for Apple's gateway.
     package var gateway: (any HTTPTransport)?
 
     package init() {}
@@ -41,22 +41,24 @@ package struct ApplePayGatewayFixtureSetup: Sendable {
         return settings
     }
 
-    /// A certificate and its key, as settings name them.
+    /// The setting that names a certificate and its key.
     package static func pair(_ identity: ApplePayIdentity) -> SettingValue {
         let file = AppleTestCertificates.file("certificate.pem", Data(identity.certificatePEM.utf8))
         return .object(["certificate": .text(file), "private_key": .text(identity.keyPEM)])
     }
 
-    // Written once: every desk of a test run has these.
+    // Written once, because every desk of a test run uses the same files.
     private static let processing = [pair(ApplePayTestTokens.processingEC), pair(ApplePayTestTokens.processingRSA)]
     private static let identity = pair(ApplePayTestTokens.identity)
     private static let association = file("association.txt", Data("the association of the tests".utf8))
 
-    /// A file of this test run; its path.
+    /// Writes a file of this test run.
+    ///
+    /// - Returns: the path.
     package static func file(_ name: String, _ content: Data) -> String { AppleTestCertificates.file(name, content) }
 }
 
-/// A ``GatewayFixture`` that takes Apple Pay, charged by one of its sandbox accounts.
+/// A ``GatewayFixture`` that takes Apple Pay, charged through one of its sandbox accounts.
 package struct ApplePayGatewayFixture: Sendable {
     package static let account = "apple-pay"
     package static let processor = "box-url"
@@ -87,7 +89,7 @@ package struct ApplePayGatewayFixture: Sendable {
                 book: StoredBook(store: desk.store, account: id), notifyURL: "", publicURL: GatewayFixture.publicURL))
     }
 
-    /// Runs every due job as ``GatewayFixture/work()`` does, with this account.
+    /// Runs every due job like ``GatewayFixture/work()``, with this account.
     package func work() async throws { try await gateway.work() }
 
     package func checkout(
@@ -101,7 +103,7 @@ package struct ApplePayGatewayFixture: Sendable {
         return try await gateway.cashier.open(request, user: GatewayFixture.user(user), context: context)
     }
 
-    /// Another attempt for an open order.
+    /// Opens another attempt to pay an open order.
     package func retry(
         _ order: ID<Order>, accept: Set<ContractType> = [.applePay], provider: String? = nil, user: String = "alice"
     ) async throws -> PaymentContract {
@@ -133,7 +135,7 @@ package struct ApplePayGatewayFixture: Sendable {
             contract.order.rawValue, token: token, user: GatewayFixture.user(user), context: context)
     }
 
-    /// A checkout, paid by a sound token.
+    /// Opens a checkout and pays it by a sound token.
     @discardableResult
     package func buy(_ sku: String = "vip_month", user: String = "alice") async throws -> PaymentContract {
         let contract = try await checkout(sku, user: user)
@@ -141,7 +143,9 @@ package struct ApplePayGatewayFixture: Sendable {
         return contract
     }
 
-    /// Returns the reason why a payment is refused; nil where it is not.
+    /// Pays with a token that is expected to be refused.
+    ///
+    /// - Returns: the error of the refusal; nil where the payment succeeds.
     package func refusal(
         _ contract: PaymentContract, _ token: Data, user: String = "alice"
     ) async throws -> GatewayError? {
@@ -154,7 +158,7 @@ package struct ApplePayGatewayFixture: Sendable {
     }
 }
 
-/// Runs a test at a desk that takes Apple Pay, and then recomputes every invariant of what it left.
+/// Runs a test at a desk that takes Apple Pay, and then checks every invariant of the resulting facts.
 package func withWalletDesk(
     on engine: TestEngine, _ setup: ApplePayGatewayFixtureSetup = ApplePayGatewayFixtureSetup(),
     _ body: (ApplePayGatewayFixture) async throws -> Void

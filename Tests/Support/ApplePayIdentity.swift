@@ -4,7 +4,7 @@ package import SwiftASN1
 import X509
 package import _CryptoExtras
 
-/// A certificate that tests made for Apple Pay, and its key.
+/// A certificate that a test made for Apple Pay, with its key.
 package struct ApplePayIdentity: Sendable {
     package enum Key: Sendable {
         case p256(P256.Signing.PrivateKey)
@@ -18,7 +18,7 @@ package struct ApplePayIdentity: Sendable {
 
     package var certificatePEM: String { ApplePayDER.pem("CERTIFICATE", der) }
 
-    /// PKCS #8.
+    /// The key in PKCS #8.
     package var keyPEM: String {
         switch key {
         case .p256(let key): key.pemRepresentation + "\n"
@@ -27,7 +27,7 @@ package struct ApplePayIdentity: Sendable {
         }
     }
 
-    /// SEC 1 or PKCS #1.
+    /// The key in SEC 1 or PKCS #1.
     package var traditionalKeyPEM: String {
         switch key {
         case .p256(let key): Self.sec1(Array(key.rawRepresentation), [1, 2, 840, 10_045, 3, 1, 7])
@@ -36,7 +36,7 @@ package struct ApplePayIdentity: Sendable {
         }
     }
 
-    /// The SubjectPublicKeyInfo.
+    /// The SubjectPublicKeyInfo in PEM.
     package var publicKeyPEM: String { ApplePayDER.pem("PUBLIC KEY", ApplePayDER.serialized(certificate.publicKey)) }
 
     /// The SHA-256 of the SubjectPublicKeyInfo.
@@ -44,7 +44,7 @@ package struct ApplePayIdentity: Sendable {
         Array(SHA256.hash(data: ApplePayDER.serialized(certificate.publicKey)))
     }
 
-    /// ECPrivateKey of RFC 5915.
+    /// The ECPrivateKey of RFC 5915.
     private static func sec1(_ scalar: [UInt8], _ curve: ASN1ObjectIdentifier) -> String {
         ApplePayDER.pem(
             "EC PRIVATE KEY",
@@ -70,7 +70,7 @@ extension ApplePayIdentity.Key {
         }
     }
 
-    /// As CMS holds it.
+    /// The signature of a digest, in the encoding that CMS uses.
     func sign(_ digest: some Digest) -> [UInt8] {
         AppleTestCertificates.made {
             switch self {
@@ -95,12 +95,12 @@ package struct ApplePayCertificate: Sendable {
     package var name: String
     package var key: ApplePayIdentity.Key
     package var isAuthority = false
-    /// Seconds since 1970-01-01 UTC.
+    /// The begin of the validity, in seconds since 1970-01-01 UTC; `last` is its end.
     package var first: Int64 = 1_577_836_800
     package var last: Int64 = 2_524_608_000
-    /// Names of extensions, and their values.
+    /// The OIDs of extensions, and their values.
     package var extensions: [Extension] = []
-    /// The subject's user id.
+    /// The user id in the subject's name; nil for none.
     package var userID: String?
 
     package init(_ name: String, _ key: ApplePayIdentity.Key, _ edit: (inout Self) -> Void = { _ in }) {
@@ -109,7 +109,11 @@ package struct ApplePayCertificate: Sendable {
         edit(&self)
     }
 
-    /// - Parameter signer: signs instead of the issuer, to make a forgery.
+    /// Issues the certificate.
+    ///
+    /// - Parameters:
+    ///   - issuer: nil for a self-signed certificate.
+    ///   - signer: signs instead of the issuer, to make a forgery.
     package func issued(by issuer: ApplePayIdentity?, signer: ApplePayIdentity.Key? = nil) -> ApplePayIdentity {
         AppleTestCertificates.made {
             let userID = userID.map { text in

@@ -15,7 +15,7 @@ package struct ApplePayRecipe: Sendable {
 
     package let version: Version
     package var form = Form.object
-    /// The raw JSON of each of the payment's fields; nil for none.
+    /// The raw JSON of the payment's fields by name.
     package var payment: [String: String] = [
         "applicationPrimaryAccountNumber": "\"\(ApplePayTestTokens.accountNumber)\"",
         "applicationExpirationDate": "\"311231\"", "currencyCode": "\"156\"", "transactionAmount": "3990",
@@ -24,21 +24,23 @@ package struct ApplePayRecipe: Sendable {
         {"onlinePaymentCryptogram":"\(Data(ApplePayTestTokens.cryptogram).base64EncodedString())","eciIndicator":"7"}
         """,
     ]
-    /// Encrypted instead of these fields.
+    /// The bytes that are encrypted instead of these fields; nil encrypts the fields.
     package var content: [UInt8]?
-    /// Encrypted under the same key once the token is signed, and sent instead.
+    /// Bytes that are encrypted with the same key after the signature, and sent in place of the signed content.
     package var resealed: [UInt8]?
     package var applicationData: [UInt8]?
     package var transactionID = (0..<32).map { _ in UInt8.random(in: 0...255) }
     package var signer: ApplePaySigner
-    /// The key that the content is encrypted to, and the one that is named.
+    /// The key that the content is encrypted to; the header names a key by `publicKeyHash`, which a test may
+    /// change.
     package var recipient: ApplePayIdentity.Key
     package var publicKeyHash: [UInt8]
     /// Makes the shared secret begin with a zero.
     package var hasLeadingZero = false
-    /// Changes the key as it travels, before it is signed.
+    /// Changes the encoded key in the message before the signature.
     package var editKey: @Sendable ([UInt8]) -> [UInt8] = { $0 }
-    /// Changes the raw JSON of the fields after signing: those of the payment data, its header, and what is around.
+    /// Changes the raw JSON of the fields after signing: those of the payment data, of its header and of the token
+    /// around them.
     package var editData: @Sendable (inout [String: String]) -> Void = { _ in }
     package var editHeader: @Sendable (inout [String: String]) -> Void = { _ in }
     package var editToken: @Sendable (inout [String: String]) -> Void = { _ in }

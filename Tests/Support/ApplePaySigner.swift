@@ -8,24 +8,24 @@ package struct ApplePaySigner: Sendable {
     package enum Attribute: CaseIterable, Sendable { case contentType, signingTime, algorithmProtection, messageDigest }
     package enum Digest: Sendable { case sha1, sha256, sha384 }
 
-    /// The identity that is named as the signer.
+    /// The identity that the message names as its signer.
     package var named: ApplePayIdentity
-    /// Signs instead.
+    /// The key that signs instead of the named identity's.
     package var key: ApplePayIdentity.Key?
     package var certificates: [[UInt8]]
-    /// Seconds since 1970-01-01 UTC.
+    /// The time of the signature, in seconds since 1970-01-01 UTC.
     package var signedAt: Int64
     package var usesGeneralizedTime = false
-    /// Definite lengths.
+    /// True for definite lengths only.
     package var isDER = false
     package var isAttached = false
     package var signers = 1
     package var digest = Digest.sha256
     package var digestHasParameters = true
     package var version: UInt8 = 1
-    /// Instead of the key's own.
+    /// The identifier of the signature's algorithm; nil for that of the key.
     package var algorithm: [UInt8]?
-    /// Nil for none: the signature is over the content itself.
+    /// The signed attributes; nil for none, where the signature is over the content itself.
     package var attributes: [Attribute]? = Attribute.allCases
     package var isOrdered = true
     package var contentType: ASN1ObjectIdentifier = [1, 2, 840, 113_549, 1, 7, 1]

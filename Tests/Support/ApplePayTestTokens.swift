@@ -3,17 +3,17 @@ import Domain
 import Foundation
 package import SwiftASN1
 
-/// Apple's authorities for payment tokens as tests have them, and a merchant with its certificates.
+/// Certificate authorities for payment tokens built like Apple's, and a merchant with its certificates.
 package enum ApplePayTestTokens {
     package static let merchantIdentifier = "merchant.com.example.mint"
-    /// The card in every token; whatever leaks shows it.
+    /// The card number in every token; a test finds it wherever the server leaks it.
     package static let accountNumber = "4111111111111111"
     /// The cryptogram in every token, decoded.
     package static let cryptogram = [UInt8]((1...20).map { 0xC0 &+ $0 })
 
-    /// What a configuration trusts.
+    /// The root that a configuration trusts.
     package static let root = root("Mint Pay Root", key: fixed384(11))
-    /// The root's file, for the `root_certificates` of an account.
+    /// The path of the root's file, for the `root_certificates` of an account.
     package static let rootFile = AppleTestCertificates.file("apple_pay_root.der", Data(root.der))
 
     package static let intermediate = ApplePayCertificate("Mint Application Integration CA", fixed256(12)) {
@@ -59,19 +59,19 @@ package enum ApplePayTestTokens {
         }.issued(by: intermediate)
     }
 
-    /// A UTF8String of the identifier's SHA-256 in upper-case hex.
+    /// The merchant extension: a UTF8String of the identifier's SHA-256 in upper-case hex.
     package static func merchantExtension(_ identifier: String) -> (ASN1ObjectIdentifier, [UInt8]) {
         let hex = Hex.encoded(SHA256.hash(data: Data(identifier.utf8)), .upper)
         return ([1, 2, 840, 113_635, 100, 6, 32], ApplePayDER.element(0x0C, [Array(hex.utf8)]))
     }
 
-    /// The JSON of a token, soundly made or with a fault.
+    /// The JSON of a token, sound or with a fault.
     ///
     /// - Parameters:
-    ///   - amount: minor units.
+    ///   - amount: in minor units.
     ///   - currency: the numeric code of ISO 4217.
-    ///   - applicationData: what the payment request asked it to be bound to.
-    ///   - seconds: when it is signed, since 1970-01-01 UTC.
+    ///   - applicationData: the data to which the payment request binds the token.
+    ///   - seconds: the time of the signature, in seconds since 1970-01-01 UTC.
     package static func token(
         amount: Int64 = 3_990, currency: String = "156", applicationData: [UInt8]? = nil,
         version: ApplePayRecipe.Version = .ec, at seconds: Int64, variant: ApplePayVariant? = nil,

@@ -1,4 +1,4 @@
-/// A token that differs from a sound one in one point; the raw values are words for test reports.
+/// A token that differs from a sound one in one point; the raw values are the words of test reports.
 package enum ApplePayVariant: String, CaseIterable, Sendable {
     // Accepted.
     case derEncoding, generalizedTime, certificatesReversed, rootIncluded, digestWithoutParameters, leadingZero
@@ -17,7 +17,7 @@ package enum ApplePayVariant: String, CaseIterable, Sendable {
     case signatureOverContent
     // Time.
     case signingTimeStale, signingTimeFuture
-    // What is beside the content.
+    // The data beside the content.
     case applicationDataAdded, applicationDataRemoved, applicationDataChanged, applicationDataShort
     case transactionIDChanged, transactionIDOdd, transactionIDShort, transactionIdentifierOther
     case transactionIdentifierEmpty
@@ -26,7 +26,7 @@ package enum ApplePayVariant: String, CaseIterable, Sendable {
     case base64Unpadded, base64Spaced, base64NotCanonical, base64URL, fieldRepeated
     case simulatorObject, simulatorText, simulatorNull, simulatorAbsent
 
-    /// The versions that it can be made of.
+    /// The versions in which the variant exists.
     package var versions: [ApplePayRecipe.Version] {
         switch self {
         case .leadingZero, .pointOffCurve, .pointOnOtherCurve, .leafOnP384: [.ec]
@@ -35,7 +35,7 @@ package enum ApplePayVariant: String, CaseIterable, Sendable {
         }
     }
 
-    /// The raw reason of its refusal; nil where it is accepted.
+    /// The raw reason for which the token is refused; nil where it is accepted.
     package var reason: String? {
         switch self {
         case .derEncoding, .generalizedTime, .certificatesReversed, .rootIncluded, .digestWithoutParameters,
@@ -63,11 +63,10 @@ package enum ApplePayVariant: String, CaseIterable, Sendable {
         }
     }
 
-    /// True where it is refused only once it is decrypted.
+    /// True where the token is refused only at its decryption.
     package var needsKey: Bool { self == .wrongKey || self == .unknownKeyHash }
 
-    /// True where OpenSSL, which is asked about chain, dates and signature at the signing time, accepts the message
-    /// too.
+    /// True where OpenSSL also accepts the message, whose chain, dates and signature it checks at the signing time.
     package var isMessageSound: Bool {
         reason == nil || needsKey || [.transactionIdentifierOther, .transactionIdentifierEmpty].contains(self)
     }

@@ -2,7 +2,7 @@ import Foundation
 import SwiftASN1
 
 extension ApplePayVariant {
-    /// Makes the recipe one of this variant.
+    /// Turns the recipe into one of this variant.
     package func edit(_ recipe: inout ApplePayRecipe) {
         editContent(&recipe)
         editChain(&recipe)
@@ -31,7 +31,7 @@ extension ApplePayVariant {
         case .shortKeyHash: recipe.publicKeyHash.removeLast()
         case .pointOffCurve: recipe.editKey = { $0.dropLast() + [($0.last ?? 0) ^ 1] }
         case .pointOnOtherCurve:
-            // P-384's name in the place of P-256's, of another length.
+            // The name of P-384 in the place of P-256's, which also changes the length.
             recipe.editKey = { _ in
                 ApplePayDER.sequence(
                     ApplePayDER.sequence(

@@ -5,9 +5,9 @@ import SwiftASN1
 import X509
 import _CryptoExtras
 
-/// An app receipt to sign: what it says of its app, and the purchases in it.
+/// An app receipt to sign: the facts about its app, and its purchases.
 package struct AppleReceipt: Sendable {
-    /// The root's file, for the `root_certificates` of an account.
+    /// The path of the root's file, for the `root_certificates` of an account.
     package static let rootFile = AppleTestCertificates.file("receipt_root.der", root.der)
 
     package var type = "Production"
@@ -16,10 +16,10 @@ package struct AppleReceipt: Sendable {
     package var sales: [AppleSale]
     /// The ids of sales that are in a free trial.
     package var trials: Set<String> = []
-    /// A purchase that nobody signed.
+    /// A purchase that is added after the signature.
     package var forged: AppleSale?
     package var isUnsigned = false
-    /// Another message around the same signed content.
+    /// True for another message around the same signed content.
     package var hasAnotherEnvelope = false
 
     package init(

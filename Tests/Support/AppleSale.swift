@@ -14,11 +14,11 @@ package struct AppleSale: Sendable {
     package var product: String
     package var kind: String
     package var id: String
-    /// nil: its own.
+    /// The id of the first transaction; nil for this transaction's own id.
     package var original: String?
     package var purchased: Int64
     package var expires: Int64?
-    /// nil: at the purchase.
+    /// The time of the signature; nil for the time of the purchase.
     package var signed: Int64?
     package var quantity: Int64?
     package var price: Int64?
@@ -29,14 +29,14 @@ package struct AppleSale: Sendable {
     package var revoked: Int64?
     package var percentage: Int64?
     package var environment = "Production"
-    /// nil: the payload names no app, as very old ones do.
+    /// The bundle id; nil for a payload that names no app, as very old ones do.
     package var bundle: String? = "com.example.app"
     /// Apple's id of the subscription's period.
     package var line: String?
     /// Further members of the payload.
     package var more: [String: JSONValue] = [:]
 
-    /// A new transaction, with an id that no other has.
+    /// Makes a new transaction, whose id no other transaction has.
     package init(
         _ product: String = "com.example.vip.month", _ kind: String = AppleSale.pass, at purchased: Timestamp,
         _ edit: (inout AppleSale) -> Void = { _ in }
@@ -48,14 +48,16 @@ package struct AppleSale: Sendable {
         edit(&self)
     }
 
-    /// This transaction with changes.
+    /// A copy of this transaction with changes.
     package func with(_ edit: (inout AppleSale) -> Void) -> AppleSale {
         var copy = self
         edit(&copy)
         return copy
     }
 
-    /// This transaction as Apple signs it again, so many seconds after the purchase.
+    /// This transaction as Apple signs it again.
+    ///
+    /// - Parameter seconds: the time since the purchase.
     package func signedAgain(after seconds: Int64, _ edit: (inout AppleSale) -> Void = { _ in }) -> AppleSale {
         with {
             $0.signed = purchased + seconds * 1_000

@@ -5,11 +5,11 @@ import SwiftASN1
 import X509
 import _CryptoExtras
 
-/// A certificate chain as Apple's is made, and the JWS that its leaf signs; the keys are the same in every run.
+/// A certificate chain built like Apple's, and the JWS that its leaf signs; the keys are the same in every run.
 package enum AppleTestCertificates {
-    /// The root's file, for the `root_certificates` of an account.
+    /// The path of the root's file, for the `root_certificates` of an account.
     package static let rootFile = file("root.der", root)
-    /// Xcode's certificate, for its `xcode_certificates`.
+    /// The path of the file with Xcode's certificate, for the `xcode_certificates` of an account.
     package static let xcodeFile = file("xcode.der", xcode)
 
     private static let rootKey = made { try P384.Signing.PrivateKey(rawRepresentation: Data(repeating: 1, count: 48)) }
@@ -33,10 +33,10 @@ package enum AppleTestCertificates {
 
     enum Use { case authority, leaf }
 
-    /// Who signs a payload.
+    /// The signer of a payload.
     package enum Signer: Sendable {
         case store, xcode
-        /// The store's chain, but a key that is not its leaf's.
+        /// Sends the store's chain, but signs with a key that does not belong to its leaf.
         case forger
     }
 
@@ -112,7 +112,7 @@ package enum AppleTestCertificates {
         }
     }
 
-    /// What a fixture needs and cannot go on without.
+    /// The result of a step that a fixture cannot do without; a failure ends the test process.
     static func made<Value>(_ body: () throws -> Value) -> Value {
         do { return try body() } catch { preconditionFailure("a fixture cannot be minted: \(error)") }
     }

@@ -2,8 +2,8 @@ import Foundation
 
 /// A program without input or output.
 ///
-/// Foundation's `Process` waits until every heir of its socket has ended, so it would wait for the server that
-/// `pg_ctl` leaves running; this one waits for its own child only, and lets it inherit nothing.
+/// Foundation's `Process` waits until every process that inherited its socket has ended, so that it would wait for the
+/// server that `pg_ctl` leaves running. This type waits for its own child only, which inherits no descriptor.
 struct ChildProcess {
     private let pid: pid_t
 
@@ -11,7 +11,7 @@ struct ChildProcess {
         try spawn(command, input: nil)
     }
 
-    /// Starts a program whose input ends when this process does, however it ends.
+    /// Starts a program whose input ends when this process ends, in whatever way.
     static func startUntilParentEnds(_ command: [String]) throws {
         var ends: [Int32] = [0, 0]
         guard pipe(&ends) == 0, fcntl(ends[0], F_SETFD, FD_CLOEXEC) == 0, fcntl(ends[1], F_SETFD, FD_CLOEXEC) == 0
@@ -21,7 +21,7 @@ struct ChildProcess {
         close(ends[0])
     }
 
-    /// The exit status, or -1 when a signal ended it.
+    /// The exit status, or -1 when a signal ended the program.
     func wait() -> Int32 {
         var status: Int32 = 0
         while waitpid(pid, &status, 0) < 0 {
@@ -50,12 +50,12 @@ struct ChildProcess {
     }
 }
 
-/// A shell that closes all that the test process has open, then becomes the program.
+/// A shell that closes all descriptors that the test process has open, and then becomes the program.
 ///
-/// SwiftNIO's sockets stay open over `exec`: a program that lives on, such as the database server, would hold the other
-/// end of a connection that a test has closed, and whoever waits for the end of it would wait for ever.
+/// SwiftNIO's sockets stay open over `exec`. A long-lived program such as the database server would hold the other end
+/// of a connection that a test has closed, and a test that waits for the end of the connection would wait for ever.
 enum InheritNothing {
-    /// Not `sh`: dash reads descriptors of one digit only.
+    /// The path of the shell; not `sh`, because dash accepts descriptors of one digit only.
     static let shell = "/bin/bash"
 
     static func command(_ command: [String], in folder: String) -> [String] {

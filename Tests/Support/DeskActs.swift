@@ -5,7 +5,7 @@ package import Gateway
 package import ProviderKit
 package import Store
 
-// What a buyer, a provider and an admin do at a desk.
+// The acts of a buyer, a provider and an admin at a desk.
 extension GatewayFixture {
     package static func user(_ name: String) -> ExternalUserID { ExternalUserID(name)! }
 
@@ -13,7 +13,7 @@ extension GatewayFixture {
         Money(value: value, currency: Currency(currency)!)
     }
 
-    /// A checkout on the web, in the currency of the SKU's first price.
+    /// Opens a checkout on the web, in the currency of the SKU's first price.
     ///
     /// - Parameter node: another gateway than the desk's own.
     package func checkout(
@@ -29,7 +29,7 @@ extension GatewayFixture {
         return try await (node ?? gateway).cashier.open(request, user: Self.user(user), context: context)
     }
 
-    /// Another attempt for an open order.
+    /// Opens another attempt to pay an open order.
     package func retry(
         _ order: ID<Order>, user: String = "alice", provider: String? = "box-qr", context: CallContext = .test,
         at node: Gateway? = nil
@@ -41,13 +41,15 @@ extension GatewayFixture {
             order.rawValue, request, user: Self.user(user), context: context)
     }
 
-    /// The payment of a contract that has one.
+    /// The payment of a contract.
+    ///
+    /// - Throws: ``Contradiction`` where there is nothing to pay.
     package func payment(_ contract: PaymentContract) throws -> ID<Payment> {
         guard let payment = contract.payment else { throw Contradiction(description: "nothing to pay") }
         return payment
     }
 
-    /// A checkout, paid by its provider's notification.
+    /// Opens a checkout and pays it by its provider's notification.
     @discardableResult
     package func buy(
         _ sku: String = "vip_month", user: String = "alice", provider: String = "box-url", quantity: Int64 = 1,
@@ -58,7 +60,7 @@ extension GatewayFixture {
         return contract
     }
 
-    /// Delivers a notification about a contract's payment, as its sandbox account would.
+    /// Delivers a notification about a contract's payment in the same way as its sandbox account.
     @discardableResult
     package func notify(
         _ type: String, _ contract: PaymentContract, amount: Money? = nil, refund: ID<Refund>? = nil,
@@ -75,20 +77,20 @@ extension GatewayFixture {
             token: Self.notifyToken(account), try event.signed(at: clock.now))
     }
 
-    /// Delivers a scripted provider's facts about its payments.
+    /// Delivers a scripted provider's notification of facts about its payments.
     package func state(_ eventID: String, _ facts: ProviderFact...) async throws {
         clock.tick()
         _ = try await gateway.notifications.receive(
             token: Self.notifyToken("scripted"), scripted.notification(eventID, facts))
     }
 
-    /// The scripted provider, which plays a live account, states that a contract of its own was paid.
+    /// States as the scripted provider, which plays a live account, that a contract of its own was paid.
     package func succeed(_ contract: PaymentContract) async throws {
         let payment = try payment(contract)
         try await state("\(payment) paid", .payment(.init(payment: payment, outcome: .succeeded(contract.amount))))
     }
 
-    /// A checkout that is paid with real money.
+    /// Makes a checkout and pays it with real money.
     @discardableResult
     package func buyForReal(
         _ sku: String = "vip_month", user: String = "alice", quantity: Int64 = 1
@@ -98,14 +100,16 @@ extension GatewayFixture {
         return contract
     }
 
-    /// The scripted provider states what became of a dispute about a contract of its own.
+    /// States as the scripted provider the outcome of a dispute about a contract of its own.
     package func dispute(_ contract: PaymentContract, _ outcome: DisputeOutcome) async throws {
         let payment = try payment(contract)
         let report = DisputeReport(payment: payment, reference: "d", outcome: outcome, amount: contract.amount)
         try await state("\(payment) \(outcome)", .dispute(report))
     }
 
-    /// A refund by an admin; nil is all that is left.
+    /// Requests a refund as an admin.
+    ///
+    /// - Parameter amount: in minor units; nil for all that is left.
     @discardableResult
     package func refund(
         _ order: ID<Order>, _ amount: Int64? = nil, currency: String = "CNY", context: CallContext = .test
@@ -147,7 +151,9 @@ extension GatewayFixture {
         }
     }
 
-    /// A number out of the database.
+    /// The number of rows in the database.
+    ///
+    /// - Parameter sql: a table, with a condition where needed.
     package func count(_ sql: String, _ arguments: String...) async throws -> Int64 {
         try await store.read { db in
             try db.rows("SELECT COUNT(*) AS n FROM \(sql)", arguments.map { $0 as any SQLBindable }).first?.int("n")
@@ -155,7 +161,7 @@ extension GatewayFixture {
         }
     }
 
-    /// The run of a new request under an idempotency key, as the HTTP layer begins one.
+    /// The run of a new request under an idempotency key, begun in the same way as by the HTTP layer.
     package func run(_ key: String, user: String = "alice") async throws -> CallContext {
         let start = try await gateway.idempotency.begin(
             key: key, caller: .user(Self.user(user)), request: [Data("the same".utf8)])
@@ -163,13 +169,13 @@ extension GatewayFixture {
         return CallContext(actor: .user, requestID: "req_test", idempotency: run)
     }
 
-    /// So many seconds pass, for the node and for its database.
+    /// Moves the clocks of the node and of its database forward.
     package func pass(seconds: Int64) async throws {
         clock.advance(seconds: seconds)
         try await database.advanceClock(seconds: seconds)
     }
 
-    /// The process ended in the middle of every run: their leases are over, their answers were never stored.
+    /// Simulates a process that ended in the middle of every run: the leases are over, the answers were never stored.
     package func crash() async throws {
         try await store.write { tx in
             try tx.execute("UPDATE idempotency_keys SET lease_until = 0")
@@ -177,7 +183,7 @@ extension GatewayFixture {
         }
     }
 
-    /// Runs every job that is due, with those that never end, until none is; new events are dispatched at once.
+    /// Runs every due job, the periodic ones included, until none is due; new events are dispatched at once.
     package func work() async throws {
         try await gateway.workFinder.prepare()
         try await store.write { tx in try tx.execute("UPDATE jobs SET run_at = 0 WHERE kind = 'dispatch_events'") }
@@ -186,7 +192,7 @@ extension GatewayFixture {
 }
 
 extension Gateway {
-    /// Runs every job that is due, until none is.
+    /// Runs every due job until none is due.
     package func work() async throws {
         try await workFinder.prepare()
         while case let jobs = try await jobQueue.claim(JobKind.allCases, limit: 50), !jobs.isEmpty {

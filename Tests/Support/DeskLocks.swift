@@ -1,9 +1,10 @@
 import Dispatch
 package import Store
 
-// Whoever waits for whom in this desk's PostgreSQL database.
+// Locks in this desk's PostgreSQL database.
 extension GatewayFixture {
-    /// Holds what is locked, in a transaction of its own, until the body has ended; what the body begins may wait for it.
+    /// Holds a lock in a transaction of its own until the body has ended; tasks that the body adds may wait for the
+    /// lock.
     package func holding(
         _ lock: @escaping @Sendable (any Transaction) throws -> Void,
         while body: (inout ThrowingTaskGroup<Void, any Error>) async throws -> Void
@@ -14,7 +15,8 @@ extension GatewayFixture {
             defer { release.signal() }
             group.addTask {
                 defer { isHeld.open() }
-                // Its connection has a thread of its own, which may stand still; the server is not to end it meanwhile.
+                // The holder's connection has a thread of its own, so that it may block; the server must not end the
+                // idle session meanwhile.
                 try await holder.write { tx in
                     try tx.execute("SET LOCAL idle_in_transaction_session_timeout = 0")
                     try lock(tx)
@@ -30,9 +32,9 @@ extension GatewayFixture {
         await holder.engine.close()
     }
 
-    /// Until so many connections wait for a lock that somebody holds.
+    /// Waits until a number of connections wait for a lock.
     ///
-    /// Between two looks whoever is to come has its turn: a loop that kept the processor would starve whom it waits for.
+    /// The loop yields between two looks: if it kept the processor, the tasks that it waits for would not run.
     package func untilWaiting(_ count: Int64) async throws {
         let sql = """
             SELECT COUNT(DISTINCT pid) AS n FROM pg_locks WHERE NOT granted AND pid IN (

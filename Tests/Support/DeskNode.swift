@@ -4,9 +4,9 @@ package import Gateway
 package import ProviderKit
 package import Store
 
-// Another node at the same desk, and what only somebody with the database in hand can do.
+// Further nodes at the same desk, and direct access to its database.
 extension GatewayFixture {
-    /// This desk's gateway with something otherwise.
+    /// This desk's gateway with another store, retention, account or pause.
     package func node(
         store: Store? = nil, retention: RetentionPolicy? = nil, replacing account: ConfiguredAccount? = nil,
         pause: @escaping @Sendable (Duration) async -> Void = Pauses.forever
@@ -22,11 +22,11 @@ extension GatewayFixture {
         gateway(accounts: gateway.registry.accounts + further)
     }
 
-    /// An account of such a provider, first in line on the web.
+    /// An account of such a provider, with the first priority on the web.
     ///
     /// - Parameters:
-    ///   - http: leads to its service, or to what stands in for it.
-    ///   - isTest: whether it plays an account in its provider's test mode.
+    ///   - http: reaches the provider's service or a replacement of it.
+    ///   - isTest: true for an account in its provider's test mode.
     package func account<Provider: PaymentProvider>(
         _ name: String, http: any HTTPTransport, isTest: Bool = false, _ make: (ProviderContext) throws -> Provider
     ) throws -> ConfiguredAccount {
@@ -54,7 +54,7 @@ extension GatewayFixture {
             settings: settings ?? base.settings, logger: base.logger, pause: pause)
     }
 
-    /// A sandbox account whose operator mistook the secret.
+    /// A sandbox account with a wrong secret, as after an operator's mistake.
     package func mistaken(_ name: String = "box-url", secret: String) throws -> ConfiguredAccount {
         let id = try AccountID.test(name)
         let context = ProviderContext(
@@ -70,12 +70,12 @@ extension GatewayFixture {
         )
     }
 
-    /// Returns the database's present time: its own time on PostgreSQL, the node's on SQLite.
+    /// The present time of the database in seconds since 1970: its own time on PostgreSQL, the node's on SQLite.
     package func databaseTime() async throws -> Int64 {
         engine == .sqlite ? clock.now.rawValue : try await store.engine.databaseTime()
     }
 
-    /// Takes the database's guards off the audit, as only its owner can.
+    /// Removes the database's guards from the audit, as only the database's owner can.
     package func unlockAudit() async throws {
         let statements =
             switch engine {
@@ -90,7 +90,7 @@ extension GatewayFixture {
         }
     }
 
-    /// Every `table.column` that holds this text, as text or as bytes.
+    /// Every `table.column` with a value that contains this text, as text or as bytes.
     package func places(of text: String) async throws -> [String] {
         let engine = engine
         return try await store.read { db in

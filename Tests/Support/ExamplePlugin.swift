@@ -14,9 +14,9 @@ package struct ExamplePlugin: Sendable {
     package struct Setup: Sendable {
         package var secrets = [ExamplePlugin.secret]
         package var rehearses = true
-        /// nil lets the kernel choose.
+        /// The port to listen on; nil lets the kernel choose.
         package var port: UInt16?
-        /// The parts of the script that are replaced; each text has to be there once.
+        /// The parts of the script that are replaced; each text must occur in it once.
         package var flaws: [(text: String, by: String)] = []
 
         package init() {}
@@ -85,7 +85,7 @@ package struct ExamplePlugin: Sendable {
         return file.path
     }
 
-    /// The program beside the test bundle.
+    /// The path of the program beside the test bundle.
     private static func built() throws -> String {
         var folder = URL(fileURLWithPath: CommandLine.arguments[0]).resolvingSymlinksInPath()
         for _ in 0..<5 {

@@ -4,7 +4,7 @@ import Foundation
 package import ProviderKit
 import Synchronization
 
-/// Apple's server API as far as a sync asks it, for one customer; in pages of 20.
+/// The calls of Apple's server API that a sync uses, for one customer, in pages of 20.
 package final class FakeAppStore: HTTPTransport {
     private struct State {
         var sales: [AppleSale] = []
@@ -21,7 +21,7 @@ package final class FakeAppStore: HTTPTransport {
 
     package init() {}
 
-    /// An account's `api` settings that fit this store.
+    /// The `api` settings of an account that fit this store.
     package static let settings = SettingValue.object([
         "key_id": .text("ABC123DEFG"), "issuer_id": .text("57246542-96fe-1a63-e053-0824d011072a"),
         "private_key": .text(P256.Signing.PrivateKey().pemRepresentation),
@@ -29,7 +29,7 @@ package final class FakeAppStore: HTTPTransport {
 
     package var requests: [OutgoingRequest] { state.withLock { $0.requests } }
 
-    /// Puts an answer before all others.
+    /// Adds answers that are given before all others.
     package func script(_ answers: Result<IncomingReply, HTTPTransportError>...) {
         state.withLock { $0.script += answers }
     }

@@ -1,8 +1,9 @@
 import Foundation
 package import ProviderKit
 
-/// An HTTP/1.1 server on 127.0.0.1 that has each connection's one request answered by a closure: a stand-in for a payment
-/// service that clients written elsewhere can call.
+/// An HTTP/1.1 server on 127.0.0.1 that answers the one request of each connection by a closure.
+///
+/// Tests use the server in place of a payment service, for clients that need a real address.
 package final class FakeHTTPServer: Sendable {
     package typealias Answer = @Sendable (OutgoingRequest) -> IncomingReply
 
@@ -43,7 +44,7 @@ package final class FakeHTTPServer: Sendable {
         }
     }
 
-    /// The request, once it is whole.
+    /// The request; nil while it is not whole.
     private static func request(_ bytes: Data) -> OutgoingRequest? {
         guard let end = bytes.range(of: Data("\r\n\r\n".utf8)) else { return nil }
         let lines = String(decoding: bytes[..<end.lowerBound], as: UTF8.self).components(separatedBy: "\r\n")

@@ -3,19 +3,19 @@ package import ProviderKit
 import SandboxProvider
 import Synchronization
 
-/// What goes wrong on the way to the sandbox's played service.
+/// A failure on the way to the sandbox's payment service.
 package enum FaultInjection: Sendable {
-    /// Nothing happens there, and that is known.
+    /// The call has no effect, and the caller knows it.
     case unavailable
-    /// It happens there, and the answer never arrives.
+    /// The call has its effect, but the answer never arrives.
     case lostReply
-    /// The service says no.
+    /// The service refuses the call.
     case refused
-    /// The provider knows no such call any more.
+    /// The provider does not support the call any more.
     case unsupported
 }
 
-/// The calls that a desk's sandbox accounts have had, and the trouble that the next ones meet.
+/// Records the calls to a desk's sandbox accounts, and sets the failures of the next ones.
 package final class SandboxFaults: Sendable {
     package enum Operation: String, Sendable {
         case open, query, cancel, refund, queryRefund, charge
@@ -23,7 +23,7 @@ package final class SandboxFaults: Sendable {
 
     private struct Place: Hashable {
         let operation: Operation
-        /// nil is every account.
+        /// nil means every account.
         let account: String?
     }
 
@@ -38,24 +38,24 @@ package final class SandboxFaults: Sendable {
 
     package init() {}
 
-    /// Every such call, at one account or at all, meets this trouble until it is taken away with nil.
+    /// Makes calls of an operation fail, at one account or at all, until nil ends it.
     package func set(_ operation: Operation, _ trouble: FaultInjection?, at account: String? = nil) {
         state.withLock { $0.troubles[Place(operation: operation, account: account)] = trouble }
     }
 
-    /// Every such call at the account waits for this before it goes on; nil lets them go on at once.
+    /// Sets a closure that every call of an operation at the account runs before it continues; nil removes it.
     package func hold(_ operation: Operation, at account: String, _ hold: (@Sendable () async -> Void)?) {
         state.withLock { $0.holds[Place(operation: operation, account: account)] = hold }
     }
 
-    /// How often the operation was called, at one account or at all.
+    /// The number of calls of an operation, at one account or at all.
     package func count(_ operation: Operation, at account: String? = nil) -> Int {
         state.withLock { state in
             state.calls.count { $0.operation == operation && (account == nil || $0.account == account) }
         }
     }
 
-    /// What the accounts were given to charge.
+    /// The charges that the accounts were asked for.
     package var charges: [InstrumentCharge] { state.withLock { $0.charges } }
 
     fileprivate func keep(_ charge: InstrumentCharge) { state.withLock { $0.charges.append(charge) } }
@@ -85,7 +85,7 @@ package final class SandboxFaults: Sendable {
     }
 }
 
-/// The real sandbox behind a line that a test can disturb.
+/// The real sandbox provider, whose calls a ``SandboxFaults`` can disturb.
 package struct FaultySandbox: PaymentPageServing, InstrumentCharging {
     package static let manifest = SandboxProvider.manifest
 

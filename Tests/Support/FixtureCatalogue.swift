@@ -3,7 +3,7 @@ import Foundation
 import Gateway
 import Store
 
-/// What a ``GatewayFixture`` sells.
+/// The catalogue of a ``GatewayFixture``.
 package enum FixtureCatalogue {
     package static let json = """
         [
@@ -39,7 +39,8 @@ package enum FixtureCatalogue {
 }
 
 extension Store {
-    /// The catalogue of a desk is an old one: no purchase was kept while it was written.
+    /// Removes the job of a changed catalogue: a desk's catalogue is older than every purchase, so that none waits for
+    /// it.
     func forgetCatalogueChange() async throws {
         try await write { tx in try tx.jobs.delete(kind: JobKind.grantUnmapped.rawValue, subject: "") }
     }

@@ -1,9 +1,10 @@
 package import Domain
 import Synchronization
 
-/// The clock of a ``GatewayFixture``: it stands still until it is told to move.
+/// The clock of a ``GatewayFixture``: it stands still until a test moves it.
 ///
-/// Ids sort by their millisecond, so a desk moves it one millisecond before whatever must come after something else.
+/// Ids sort by their millisecond, so that a desk moves the clock one millisecond before each step whose ids must sort
+/// after the earlier ones.
 package final class FixtureClock: Sendable {
     private let milliseconds: Mutex<Int64>
 
@@ -15,7 +16,7 @@ package final class FixtureClock: Sendable {
 
     package func tick() { milliseconds.withLock { $0 += 1 } }
 
-    /// Negative seconds turn it back.
+    /// Moves the clock forward; negative seconds turn it back.
     package func advance(seconds: Int64) { milliseconds.withLock { $0 += seconds * 1_000 } }
 
     package func advance(days: Int64) { advance(seconds: days * 86_400) }

@@ -3,13 +3,13 @@ package import Gateway
 package import ProviderKit
 import Synchronization
 
-/// Carries the sandbox's notifications to the gateway in process, as HTTP would.
+/// Carries the sandbox's notifications to the gateway within the process.
 package final class FixtureTransport: HTTPTransport {
     package enum Mode: Sendable {
         case delivers
-        /// The request never reaches us.
+        /// The request never reaches the gateway.
         case drops
-        /// It reaches us, and the sender never learns of it.
+        /// The request reaches the gateway, and the sender never learns of it.
         case losesReplies
     }
 
@@ -28,7 +28,7 @@ package final class FixtureTransport: HTTPTransport {
         set { state.withLock { $0.mode = newValue } }
     }
 
-    /// Everything that was sent, in its order.
+    /// Every request that was sent, in order.
     package var sent: [OutgoingRequest] { state.withLock { $0.sent } }
 
     package func connect(to gateway: Gateway) { state.withLock { $0.gateway = gateway } }

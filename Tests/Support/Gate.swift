@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Holds whoever comes until it is opened, and tells who waits for somebody to come.
+/// Holds tasks until it is opened, and lets others wait for their arrival.
 package final class Gate: Sendable {
     private struct State {
         var isOpen = false
@@ -13,7 +13,7 @@ package final class Gate: Sendable {
 
     package init() {}
 
-    /// Comes to the gate, and goes on when it is open.
+    /// Counts the arrival, and returns when the gate is open.
     package func pass() async {
         await withCheckedContinuation { continuation in
             let (isOpen, watchers) = state.withLock { state in
@@ -28,7 +28,7 @@ package final class Gate: Sendable {
         }
     }
 
-    /// Returns when so many have come.
+    /// Returns when a number of tasks have arrived.
     package func arrivals(_ count: Int = 1) async {
         await withCheckedContinuation { continuation in
             let isThere = state.withLock { state in

@@ -6,7 +6,7 @@ package import Logging
 import ProviderKit
 package import Store
 
-/// What a test may want otherwise than a ``GatewayFixture`` has it.
+/// The settings of a ``GatewayFixture`` that a test may change.
 package struct GatewayFixtureSetup: Sendable {
     package var policies = OrderPolicies()
     package var returnURLs = ReturnURLRules.anything
@@ -16,7 +16,7 @@ package struct GatewayFixtureSetup: Sendable {
     package var callsPerAccount = 64
     /// False for tests that break the stored facts on purpose.
     package var checksInvariants = true
-    /// Sees what the gateway asks of the store, and may hold it up; without one the desk has its own.
+    /// Records the statements of the gateway, and may delay them; nil for the desk's own watch.
     package var watch: StatementWatch?
 
     package init() {}
@@ -42,7 +42,7 @@ package struct GatewayFixture: Sendable {
     package let line: SandboxFaults
     package let scripted: ScriptedProvider
     package let keyRing: KeyRing
-    /// Sees what the gateway asks of the store.
+    /// Records the statements of the gateway.
     package let watch: StatementWatch
 
     package var store: Store { database.store }
@@ -134,7 +134,7 @@ package struct GatewayFixture: Sendable {
     }
 }
 
-/// Runs a test at a desk, and then recomputes every invariant of what it left.
+/// Runs a test at a desk, and then checks every invariant of the resulting facts.
 package func withDesk(
     on engine: TestEngine, _ setup: GatewayFixtureSetup = GatewayFixtureSetup(),
     _ body: (GatewayFixture) async throws -> Void
@@ -156,7 +156,7 @@ package func withDesk(
 }
 
 extension CallContext {
-    /// A call of a user, under no idempotency key.
+    /// A call of a user without an idempotency key.
     package static let test = CallContext(actor: .user, requestID: "req_test")
 }
 

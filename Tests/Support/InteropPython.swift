@@ -1,6 +1,6 @@
 package import Foundation
 
-/// A program that a test needs and that is not installed; the test fails by it.
+/// The error of a test that needs a program which is not installed.
 package struct MissingProgram: Error, CustomStringConvertible {
     package let description: String
 
@@ -15,8 +15,8 @@ package struct InteropPython: Sendable {
         package let description: String
     }
 
-    /// The interpreter that has the libraries of `Tests/Scripts/interop-requirements.txt`: `INTEROP_PYTHON`, else the one
-    /// in the repository's own environment, else `python3`.
+    /// The path of the interpreter that has the libraries of `Tests/Scripts/interop-requirements.txt`:
+    /// `INTEROP_PYTHON`, else the one in the repository's own environment, else `python3`.
     package static let interpreter: String = {
         if let named = ProcessInfo.processInfo.environment["INTEROP_PYTHON"] { return named }
         let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
@@ -30,7 +30,7 @@ package struct InteropPython: Sendable {
 
     /// - Parameters:
     ///   - peer: the library that the scripts need.
-    ///   - file: the calling test's, beside which the folder `Interop` is.
+    ///   - file: the path of the calling test, beside which the folder `Interop` is.
     package init(peer: String, file: String = #filePath) {
         self.peer = peer
         folder = URL(filePath: file).deletingLastPathComponent().appending(path: "Interop")
@@ -39,10 +39,10 @@ package struct InteropPython: Sendable {
     /// The path of a script.
     package func path(_ script: String) -> String { folder.appending(path: script).path }
 
-    /// A script's output.
+    /// Runs a script and returns its output.
     ///
-    /// - Throws: ``MissingProgram`` where the interpreter or its library is missing (a script exits by 3 then), and what it
-    ///   wrote to stderr where it failed.
+    /// - Throws: ``MissingProgram`` where the interpreter or its library is missing, for which a script exits with 3;
+    ///   ``Failure`` with the script's stderr where it fails.
     package func run(_ script: String, _ arguments: [String] = [], input: Data = Data()) async throws -> String {
         let place = FileManager.default.temporaryDirectory.appending(path: "interop-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: place, withIntermediateDirectories: true)
@@ -70,7 +70,7 @@ package struct InteropPython: Sendable {
         }
     }
 
-    /// The lines of a script's output.
+    /// Runs a script and returns the lines of its output.
     package func lines(_ script: String, _ arguments: [String] = [], input: Data = Data()) async throws -> [String] {
         try await run(script, arguments, input: input).split(separator: "\n").map(String.init)
     }

@@ -1,7 +1,7 @@
 package import Logging
 import Synchronization
 
-/// Keeps every log line.
+/// A log handler that keeps every line.
 package final class LogCapture: Sendable {
     private let lines = Mutex<[String]>([])
 

@@ -26,7 +26,9 @@ struct LoopbackListener: Sendable {
         self.port = UInt16(bigEndian: address.sin_port)
     }
 
-    /// The next connection, or nil when the listener was shut down.
+    /// Waits for the next connection.
+    ///
+    /// - Returns: nil when the listener was shut down.
     func accept() -> Int32? {
         let accepted = Foundation.accept(descriptor, nil, nil)
         return accepted >= 0 ? accepted : nil
@@ -53,7 +55,7 @@ enum Loopback {
         return address
     }
 
-    /// A connection to a port, or nil when nobody listens there.
+    /// Connects to a port; nil when no process listens there.
     static func connect(_ port: UInt16) -> Int32? {
         let descriptor = socket()
         var address = address(port)
@@ -69,17 +71,17 @@ enum Loopback {
         return descriptor
     }
 
-    /// Returns the peer's next bytes; nil at the end of the stream.
+    /// Waits for the peer's next bytes; nil at the end of the stream.
     static func receive(_ descriptor: Int32) -> [UInt8]? {
         var buffer = [UInt8](repeating: 0, count: 65_536)
         let count = recv(descriptor, &buffer, buffer.count, 0)
         return count > 0 ? Array(buffer.prefix(count)) : nil
     }
 
-    /// A write to a closed connection is an error and not a signal that ends the process.
+    /// Makes a write to a closed connection an error instead of a signal that ends the process.
     private static var withoutSignal: Int32 { Int32(MSG_NOSIGNAL) }
 
-    /// Sends everything; false when the peer is gone.
+    /// Sends all bytes; false when the peer has closed the connection.
     static func send(_ descriptor: Int32, _ bytes: [UInt8]) -> Bool {
         var sent = 0
         while sent < bytes.count {

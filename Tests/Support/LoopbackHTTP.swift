@@ -1,10 +1,10 @@
 import Foundation
 import Synchronization
 
-/// A port of 127.0.0.1 on which nobody listens.
+/// A port of 127.0.0.1 on which no process listens.
 ///
-/// Below those that the kernel gives to connections and to listeners without a port of their own: one of them could have
-/// it before its owner has started.
+/// The ports lie below those that the kernel gives to connections and to listeners without a port of their own: the
+/// kernel could otherwise give one away before its owner has started.
 package enum FreePort {
     private static let range = UInt32(10_000)..<20_000
     private static let count = Atomic<UInt32>(UInt32(truncatingIfNeeded: getpid()) &* 61)
@@ -29,7 +29,7 @@ package enum LoopbackHTTP {
         package let body: String
     }
 
-    /// - Returns: nil when nobody listens, or when the connection ended before the answer.
+    /// - Returns: nil when no process listens, or when the connection ended before the answer.
     package static func send(
         _ method: String, _ path: String, port: UInt16, headers: [String: String] = [:], body: String = ""
     ) async -> Reply? {
@@ -40,7 +40,7 @@ package enum LoopbackHTTP {
         }
     }
 
-    /// Sends these bytes, and returns what comes until the other side closes the connection.
+    /// Sends a text, and returns the bytes that come until the other side closes the connection.
     package static func untilClosed(_ text: String, port: UInt16) async throws -> String {
         try await withCheckedThrowingContinuation { continuation in
             DispatchQueue.global().async {

@@ -1,4 +1,4 @@
-/// Pauses of a ``GatewayFixture``, where no time passes by itself.
+/// Pauses of a ``GatewayFixture``, whose time stands still.
 package enum Pauses {
     /// Ends only when its task is cancelled.
     package static let forever: @Sendable (Duration) async -> Void = { _ in

@@ -1,16 +1,17 @@
 import Foundation
 package import Store
 
-/// A throwaway PostgreSQL server per test process, on a random loopback port.
+/// A throwaway PostgreSQL server of the test process, on a free loopback port.
 ///
-/// It is started when a test first asks for it. A watcher process holds the reading end of a pipe of ours; when this
-/// process ends, however it ends, the pipe closes and the watcher stops the server and removes its folder.
+/// The server starts when a test first asks for it. A watcher process holds the reading end of a pipe whose writing end
+/// this process has. When this process ends, in whatever way, the pipe closes, and the watcher stops the server and
+/// removes its folder.
 package struct PostgresCluster: Sendable {
     package let port: UInt16
     private let programs: String
     private let folder: String
 
-    /// The one cluster of this process, or why there is none.
+    /// The only cluster of this process, or the error of its start.
     private static let shared = Result { try PostgresCluster() }
 
     package static func running() throws -> PostgresCluster { try shared.get() }
@@ -58,7 +59,7 @@ package struct PostgresCluster: Sendable {
         try Self.run(
             programs + "/initdb",
             ["-D", data, "-U", "paydesk", "-A", "trust", "-E", "UTF8", "--no-sync"] + Self.locale(programs))
-        // Somebody else may take the port between its choice and its use.
+        // Another process may take the port between its choice and its use.
         var port = try FreePort.next()
         var attempts = 1
         while true {
@@ -86,7 +87,7 @@ package struct PostgresCluster: Sendable {
     /// Starts the stopped server on the same port, and returns when it takes connections.
     package func startAgain() throws { try Self.start(programs, folder, port) }
 
-    /// The folder of the newest installed server, or of the one in PATH.
+    /// The folder of the programs of the newest installed server, else the folder in PATH that has them.
     private static func programs() throws -> String {
         let root = "/usr/lib/postgresql"
         let versions = ((try? FileManager.default.contentsOfDirectory(atPath: root)) ?? []).compactMap { Int($0) }
@@ -97,7 +98,7 @@ package struct PostgresCluster: Sendable {
         return found
     }
 
-    /// An order of texts that differs from COLLATE "C", so that a missing collation shows.
+    /// A locale whose order of texts differs from COLLATE "C", so that a missing collation shows.
     private static func locale(_ programs: String) -> [String] {
         let version = Int(programs.split(separator: "/").dropLast().last ?? "") ?? 0
         return version >= 15
@@ -125,7 +126,7 @@ package struct PostgresCluster: Sendable {
         try run(programs + "/pg_ctl", place + ["-w", "-t", "60", "-o", options.joined(separator: " "), "start"])
     }
 
-    /// The command that runs as an unprivileged user: PostgreSQL refuses to run as root.
+    /// A command that runs the given one as an unprivileged user: PostgreSQL refuses to run as root.
     private static func unprivileged(_ command: [String]) -> [String] {
         isRoot ? ["runuser", "-u", "nobody", "--"] + command : command
     }
@@ -138,7 +139,8 @@ package struct PostgresCluster: Sendable {
         guard status == 0 else { throw Failure(description: "\(program) ended with status \(status)") }
     }
 
-    /// Starts the process that cleans up after this one; `cat` returns when our end of the pipe is closed.
+    /// Starts the process that cleans up after this one; its `cat` returns when this process's end of the pipe is
+    /// closed.
     private static func watch(_ programs: String, _ folder: String) throws {
         let stop = unprivileged([programs + "/pg_ctl", "-D", folder + "/data", "-m", "immediate", "stop"])
         let script = "trap '' HUP INT TERM; cat; folder=$1; shift; \"$@\"; rm -rf \"$folder\""

@@ -1,13 +1,15 @@
-/// The messages of one client to PostgreSQL, as its bytes come (PostgreSQL documentation, "Message Formats").
+/// Counts the messages of one client to PostgreSQL in the bytes that it sends (PostgreSQL documentation, "Message
+/// Formats").
 struct PostgresFrontend {
     /// The bytes of a message that is not complete yet.
     private var rest: [UInt8] = []
-    /// The messages before the server knows the protocol have no type.
+    /// False until the client has sent the start-up message: the messages up to it have no type.
     private var isStarted = false
 
-    /// Returns the number of awaited messages that end with these bytes: the end of a pipeline and a simple query.
+    /// Returns the number of messages in these bytes for whose answer the client waits: the end of a pipeline, and a
+    /// simple query.
     ///
-    /// A ROLLBACK is sent behind a read and not waited for.
+    /// A ROLLBACK is not counted, because the client sends it after a read and does not wait for the answer.
     mutating func questions(_ bytes: [UInt8]) -> Int {
         rest += bytes
         var (questions, start) = (0, 0)
@@ -20,7 +22,7 @@ struct PostgresFrontend {
             if isStarted {
                 if Self.isQuestion(rest[start], body) { questions += 1 }
             } else {
-                // A request for encryption comes before the version, 3.0.
+                // A request for encryption may come before the version, 3.0.
                 isStarted = body.prefix(4) == [0, 3, 0, 0]
             }
             start = head + length

@@ -2,14 +2,14 @@ import Dispatch
 import Foundation
 import Synchronization
 
-/// A TCP proxy before the cluster that can cut connections at a chosen message.
+/// A TCP proxy in front of the cluster that can cut connections at a chosen message.
 package final class PostgresProxy: Sendable {
     /// The point at which a connection is cut.
     package enum Cut: Sendable {
         case never
-        /// The message that holds the text (every one holds an empty text) does not reach the server.
+        /// The message that contains the text does not reach the server; every message contains an empty text.
         case before(String)
-        /// The server gets the message that holds the text, and its reply does not reach the client.
+        /// The server gets the message that contains the text, but its reply does not reach the client.
         case after(String)
         /// Drops everything in both directions without closing the connection.
         case silent
@@ -37,7 +37,7 @@ package final class PostgresProxy: Sendable {
         serve(listener)
     }
 
-    /// Cuts the next `times` connections that reach the place; silence lasts until the next call.
+    /// Cuts the next `times` connections that reach the point; silence lasts until the next call.
     package func cut(_ cut: Cut, times: Int = 1) {
         state.withLock { state in
             state.cut = cut
@@ -51,7 +51,7 @@ package final class PostgresProxy: Sendable {
     /// The number of times that a client waited for an answer, on all connections.
     package var questions: Int { state.withLock { $0.questions } }
 
-    /// Closes the port and every connection, as a server that goes away does.
+    /// Closes the port and every connection, as when a server goes away.
     package func stop() {
         let listener = state.withLock { state in
             for descriptor in state.open { shutdown(descriptor, Int32(SHUT_RDWR)) }
@@ -80,7 +80,7 @@ package final class PostgresProxy: Sendable {
         }.start()
     }
 
-    /// Passes one connection's bytes on, in both directions, until one side ends or the cut is reached.
+    /// Passes the bytes of one connection in both directions, until one side ends or the cut is reached.
     private func pass(_ client: Int32) {
         guard let server = Loopback.connect(target) else {
             close(client)
@@ -119,7 +119,8 @@ package final class PostgresProxy: Sendable {
                 case .before:
                     return
                 case .after:
-                    // The client's side ends when the server is done, so that what it asks next comes after that.
+                    // The client's side ends when the server has finished, so that the client's next request comes
+                    // after that.
                     _ = Loopback.send(server, bytes)
                     _ = Loopback.receive(server)
                     return

@@ -6,7 +6,7 @@ import Gateway
 package import ProviderKit
 import Synchronization
 
-/// Apple's server API as a test says it answers.
+/// Apple's server API with answers that a test sets.
 package final class ScriptedAppStore: HTTPTransport {
     package typealias Answer = Result<IncomingReply, HTTPTransportError>
 
@@ -17,15 +17,15 @@ package final class ScriptedAppStore: HTTPTransport {
 
     private let state: Mutex<State>
 
-    /// - Parameter answers: the first to the last, which is given again and again.
+    /// - Parameter answers: the answers in order; the last one is given again and again.
     package convenience init(_ answers: Answer...) { self.init(answers) }
 
     package init(_ answers: [Answer]) { state = Mutex(State(answers: answers)) }
 
-    /// A new In-App Purchase key, as its `.p8` file holds it.
+    /// A new In-App Purchase key in the form of its `.p8` file.
     package static func newKey() -> String { P256.Signing.PrivateKey().pemRepresentation }
 
-    /// Everything that was sent, in its order.
+    /// Every request that was sent, in order.
     package var sent: [OutgoingRequest] { state.withLock { $0.sent } }
     package var bodies: [String] { sent.map { String(decoding: $0.body, as: UTF8.self) } }
     package var paths: [String] { sent.map { "\($0.method) \($0.url.replacing("https://", with: ""))" } }
@@ -44,14 +44,16 @@ extension Result<IncomingReply, HTTPTransportError> {
         .success(IncomingReply(status: status, body: Data(body.utf8)))
     }
 
-    /// Apple's error body; the status is the code without its last four digits.
+    /// Apple's error body, with the HTTP status that the code begins with.
+    ///
+    /// - Parameter code: as in 4040010; without its last four digits it is the status.
     package static func refusal(_ code: Int) -> Self {
         .reply(#"{"errorCode":\#(code),"errorMessage":"Words of Apple's."}"#, status: code / 10_000)
     }
 }
 
 extension AppStoreGatewayFixture {
-    /// This desk with a key for Apple's server API, where a script answers and no pause takes time.
+    /// This desk with a key for Apple's server API, which a script answers, and with pauses that take no time.
     package func asking(_ appStore: ScriptedAppStore, entitles: String = "all") throws -> AppStoreGatewayFixture {
         let setup = AppStoreGatewayFixtureSetup { $0.entitles = entitles }.settings
         let names = ["apps", "environments", "root_certificates", "xcode_certificates", "sandbox"]

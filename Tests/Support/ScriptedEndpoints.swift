@@ -3,7 +3,7 @@ package import Foundation
 package import Gateway
 import Synchronization
 
-/// Partners' endpoints that answer as a test says, and remember what they got.
+/// Endpoints of partners whose answers a test sets, and which record the messages that they got.
 package final class ScriptedEndpoints: WebhookTransport {
     /// A message as it arrived.
     package struct Received: Sendable {
@@ -45,13 +45,13 @@ package final class ScriptedEndpoints: WebhookTransport {
         answer(url) { _ in .replied(status: status, retryAfter: retryAfter) }
     }
 
-    /// The address is not dialled for this reason; nil lets it be dialled.
+    /// Sets the fault with which a connection to the endpoint is refused; nil lets it be made.
     package func refuse(_ url: String, _ fault: Delivery.Fault?) { state.withLock { $0.refusals[url] = fault } }
 
     /// Returns the deliveries that arrived at an endpoint, in their order.
     package func received(_ url: String) -> [Received] { state.withLock { $0.received.filter { $0.url == url } } }
 
-    /// Returns when so many messages have arrived.
+    /// Returns when a number of messages have arrived at an endpoint.
     package func arrival(of count: Int, at url: String) async {
         await withCheckedContinuation { continuation in
             let isThere = state.withLock { state in

@@ -4,14 +4,14 @@ package import ProviderKit
 import Store
 
 extension ScriptedProvider: RenewalExtending {
-    /// Extends whatever it is asked to, until a moment that every test knows.
+    /// Extends every subscription to the same time.
     package func extend(_ extension: RenewalExtension) async throws(ProviderError) -> Timestamp? {
         Timestamp(1_900_000_000)
     }
 }
 
 extension GatewayFixture {
-    /// A subscription of the scripted account that nobody has claimed.
+    /// Stores a subscription of the scripted account that no user has claimed.
     package func scriptedSubscription() async throws -> ID<Subscription> {
         let (ids, now, account) = (gateway.ids, clock.now, try AccountID.test("scripted"))
         return try await store.write { tx in

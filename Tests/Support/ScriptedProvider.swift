@@ -3,19 +3,21 @@ import Foundation
 package import ProviderKit
 import Synchronization
 
-/// A provider whose every word a test decides, for what the sandbox never does: payments that cannot be cancelled,
-/// refunds that were made at the provider, and several disputes.
+/// A provider whose every answer a test sets.
+///
+/// Its scripts can do what the sandbox never does: payments that cannot be cancelled, refunds that were made at the
+/// provider, and several disputes.
 package final class ScriptedProvider: PaymentProvider {
     package static let manifest = ProviderManifest(
         kind: "scripted", displayName: "Scripted", contractTypes: [.url], cancel: .none, refunds: .partial,
         notifications: [.post], settings: SettingsSchema([]))
 
-    /// The facts of the notification whose body is this script's key.
+    /// The answers that a test has set; `notifications` holds facts by the body of the notification.
     private struct Script {
         var notifications: [String: [ProviderFact]] = [:]
         var payments: [ID<Payment>: PaymentOutcome] = [:]
         var refunds: RefundOutcome = .succeeded
-        /// The stated amount of a refund; nil repeats the requested one.
+        /// The amount that a refund states: the requested one where it is nil, none where it is `.some(nil)`.
         var refundAmount: Money??
         var attempts: [PaymentAttempt] = []
         var openings: ProviderError?
@@ -29,10 +31,10 @@ package final class ScriptedProvider: PaymentProvider {
 
     package init() {}
 
-    /// Every payment that was opened, in the order of the calls.
+    /// The payments that the provider was asked to open, in the order of the calls.
     package var opened: [ID<Payment>] { attempts.map(\.payment) }
 
-    /// The payments that it was asked to open, in the order of the calls.
+    /// The attempts that the provider was asked to open, in the order of the calls.
     package var attempts: [PaymentAttempt] { script.withLock { $0.attempts } }
 
     /// Sets the answer to a query of this payment; the default is `accepted`.
@@ -43,10 +45,10 @@ package final class ScriptedProvider: PaymentProvider {
     /// Sets the error of openings; nil opens the payment.
     package func openings(_ error: ProviderError?) { script.withLock { $0.openings = error } }
 
-    /// Sets the answer to a query of any other payment.
+    /// Sets the answer to a query of every payment without an answer of its own.
     package func say(otherwise outcome: PaymentOutcome) { script.withLock { $0.otherwise = outcome } }
 
-    /// Every query waits for this before it answers; nil lets them answer at once.
+    /// Sets a closure that every query runs before it answers; nil lets queries answer at once.
     package func hold(_ hold: (@Sendable () async -> Void)?) { script.withLock { $0.hold = hold } }
 
     /// Sets the outcome of refunds.
@@ -60,7 +62,7 @@ package final class ScriptedProvider: PaymentProvider {
         }
     }
 
-    /// A notification that states these facts; its body is the event's id.
+    /// Makes a notification that states facts; its body is the event's id.
     package func notification(_ eventID: String, _ facts: [ProviderFact]) -> RawNotification {
         script.withLock { $0.notifications[eventID] = facts }
         return RawNotification(method: .post, headers: [], body: Data(eventID.utf8))

@@ -17,7 +17,8 @@ package final class ScriptedServer: Sendable {
     private let listener: LoopbackListener
     private let state = Mutex(State())
 
-    /// - Parameter answer: sent piece by piece; without one the connection stays open in silence.
+    /// - Parameter answer: the pieces that are sent one after another; an empty list keeps the connection open in
+    ///   silence.
     package init(_ answer: [String]) throws {
         self.answer = answer
         listener = try LoopbackListener()
@@ -81,7 +82,7 @@ package final class ScriptedServer: Sendable {
         for waiter in waiting { waiter.resume() }
     }
 
-    /// The first whole request, taken off the bytes; what is not HTTP is taken whole.
+    /// Takes the first whole request off the bytes; bytes that are no POST request are taken as they are.
     private static func takeRequest(_ bytes: inout [UInt8]) -> String? {
         guard !bytes.isEmpty else { return nil }
         let text = String(decoding: bytes, as: UTF8.self)

@@ -1,6 +1,6 @@
 package import Foundation
 
-/// A program with its output in files, started in a folder.
+/// A program, started in a folder, whose output goes to files.
 package final class SpawnedProgram: Sendable {
     package struct Failure: Error, CustomStringConvertible {
         package let description: String
@@ -8,7 +8,8 @@ package final class SpawnedProgram: Sendable {
         package init(description: String) { self.description = description }
     }
 
-    /// The environment that a program built with a sanitizer needs, as the tests themselves do (`make sanitize`).
+    /// The variables that a program built with a sanitizer needs, taken from the tests' own environment (`make
+    /// sanitize`).
     private static let sanitizing = ProcessInfo.processInfo.environment.filter {
         ["TSAN_OPTIONS", "ASAN_OPTIONS", "LD_PRELOAD"].contains($0.key)
     }
@@ -17,7 +18,7 @@ package final class SpawnedProgram: Sendable {
     private let folder: String
     private let name: String
 
-    /// - Parameter environment: all that the program gets, beside what a sanitizer of the tests is told.
+    /// - Parameter environment: all variables of the program, except those for a sanitizer.
     package init(_ command: [String], in folder: String, name: String, environment: [String: String]) throws {
         self.folder = folder
         self.name = name
@@ -34,7 +35,7 @@ package final class SpawnedProgram: Sendable {
             posix_spawn_file_actions_addopen(
                 &actions, descriptor, "\(folder)/\(name).\(suffix)", O_WRONLY | O_CREAT | O_TRUNC, 0o600)
         }
-        // Swift's pool threads block signals, and a child inherits what its parent's thread blocks.
+        // Swift's pool threads block signals, and a child inherits the blocked signals of the thread that starts it.
         var attributes = posix_spawnattr_t()
         posix_spawnattr_init(&attributes)
         defer { posix_spawnattr_destroy(&attributes) }
@@ -53,7 +54,10 @@ package final class SpawnedProgram: Sendable {
 
     package func send(_ signal: Int32) { kill(pid, signal) }
 
-    /// The exit status, or minus the signal that ended it; a program that does not end in a minute is killed.
+    /// Waits for the program's end; a program that does not end within a minute is killed.
+    ///
+    /// - Returns: the exit status, or minus the number of the signal that ended it.
+    /// - Throws: where the program did not end in time.
     package func wait() async throws -> Int32 {
         for _ in 0..<3_000 {
             if let status = ended() { return status }
@@ -63,14 +67,16 @@ package final class SpawnedProgram: Sendable {
         throw Failure(description: "\(name) did not end: \(output) \(errors)")
     }
 
-    /// The exit status when it has ended; to be asked until then only.
+    /// The exit status, or minus the number of a signal; nil while the program runs.
+    ///
+    /// The status is given once: later calls return nil.
     package func ended() -> Int32? {
         var status: Int32 = 0
         guard waitpid(pid, &status, WNOHANG) == pid else { return nil }
         return status & 0x7F == 0 ? (status >> 8) & 0xFF : -(status & 0x7F)
     }
 
-    /// Lets the kernel wait 20 ms, off Swift's cooperative pool.
+    /// Waits 20 ms off Swift's cooperative pool.
     package static func pause() async {
         await withCheckedContinuation { continuation in
             DispatchQueue.global().async {

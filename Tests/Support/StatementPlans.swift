@@ -3,20 +3,21 @@ import Foundation
 package import Store
 import Synchronization
 
-/// The plans of a store's statements, as the engines' EXPLAIN states them.
+/// The plans of a store's statements, read from the engines' EXPLAIN.
 ///
-/// A statement is at fault where it walks a table that grows, from one end or along an index by nothing but what many rows
-/// have in common (a state, an account, a range), or sorts what such a walk finds; ``AllowedWalks`` has those that may.
+/// A statement is at fault where it walks a growing table from one end, or along an index by conditions that many rows
+/// meet (a state, an account, a range), or where it sorts the rows of such a walk. ``AllowedWalks`` lists the walks
+/// that are allowed.
 ///
-/// What it proves: on SQLite, whose planner has no statistics here as it has none in production, this is the plan that
-/// runs; what of a walk the other conditions drop, EXPLAIN does not tell. PostgreSQL chooses by its statistics: here tables
-/// are empty, and sequential scans, hash and merge joins are as dear as can be, so a scan that is left says that no index
-/// serves. That the server takes the index when one does, and the best of several, nothing says. What triggers do is seen
-/// by neither.
+/// On SQLite the tested plan is the plan that runs in production, because the planner has no statistics in either
+/// place; EXPLAIN does not tell how many rows of a walk the other conditions drop. PostgreSQL chooses by its
+/// statistics. Here the tables are empty, and sequential scans, bitmap scans, hash and merge joins count as very
+/// expensive, so that a remaining scan proves that no index serves. The test does not prove that a server in production
+/// uses the index, or the best of several. Statements of triggers are not seen on either engine.
 package enum StatementPlans {
     private static let known = Mutex<[TestEngine: Set<String>]>([:])
 
-    /// - Returns: what is wrong with those statements that no test of this process has sent before.
+    /// - Returns: the faults of those statements that no test of this process has sent before.
     package static func faults(
         in sent: [StatementWatch.Sent], on engine: TestEngine, _ store: Store
     ) async throws -> [String] {
@@ -41,16 +42,16 @@ package enum StatementPlans {
     }
 }
 
-/// A walk of a table that grows.
+/// A scan of a table, or of a range of one of its indexes.
 struct Walk: Hashable {
     let table: String
-    /// Empty for the table itself.
+    /// The name of the index; empty for the table itself.
     let index: String
 
     var isAllowed: Bool { AllowedWalks.smallTables.contains(table) || AllowedWalks.reasons[self] != nil }
 }
 
-/// Columns that many rows have the same value in: being equal to one says little.
+/// Columns in which many rows have the same value, so that equality selects little.
 private let common: Set<String> = [
     "state", "status", "kind", "environment", "account", "partner", "type", "source_kind", "audience", "day", "slot",
     "currency", "processor", "webhook", "first_done", "is_pattern", "active", "holder", "level", "unit", "meter",
@@ -58,7 +59,9 @@ private let common: Set<String> = [
 ]
 
 extension String {
-    /// The columns that are equal to something in a condition of a plan.
+    /// Returns whether a condition of a plan compares a column with few rows per value for equality.
+    ///
+    /// - Parameter pattern: matches an equality; its group is the column.
     fileprivate func isSelective(_ pattern: String) -> Bool {
         guard let equal = try? Regex<(Substring, Substring)>(pattern) else { return false }
         return matches(of: equal).contains { !common.contains(String($0.output.1)) }
@@ -93,7 +96,7 @@ private struct SQLitePlan {
         }
     }
 
-    /// Tables by the names that they have in the statement.
+    /// The tables by the names that they have in the statement.
     private var names: [String: String] {
         var names: [String: String] = [:]
         for match in sql.matches(of: /(?:FROM|JOIN|INTO|UPDATE|,)\s+([a-z_]+)(?:\s+(?:AS\s+)?([a-z_]+)\b)?/) {

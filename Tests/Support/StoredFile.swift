@@ -1,6 +1,6 @@
 import Store
 
-/// An embedded database that no process serves, in the hands of whoever has its file.
+/// Direct access to the file of an embedded database that no process serves.
 package enum StoredFile {
     package static func run(_ sql: String, in file: String) async throws {
         let store = try TestDatabase.open(try DatabaseURL("sqlite:\(file)"), rehearse: false)

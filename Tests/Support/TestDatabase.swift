@@ -9,12 +9,12 @@ package struct TestDatabase: Sendable {
     private let name: String
     private let cleanUp: @Sendable () async throws -> Void
 
-    /// The time of every test's database, until it is told otherwise: 2026-01-01T00:00:00Z.
+    /// The initial time of every test's database: 2026-01-01T00:00:00Z.
     package static let time: Int64 = 1_767_225_600
 
-    /// PostgreSQL's clock stands still too: a function of a schema that its sessions look into before `pg_catalog`.
+    /// Makes PostgreSQL's clock stand still, by a function in a schema that its sessions search before `pg_catalog`.
     ///
-    /// Otherwise a busy machine decides what is due between two looks of a test.
+    /// With the real clock the speed of the machine would decide which jobs are due between two steps of a test.
     static let stopClock: @Sendable (any Transaction) throws -> Void = { tx in
         try tx.execute("CREATE SCHEMA \(PostgresCluster.schema)")
         try tx.execute("CREATE TABLE \(PostgresCluster.schema).clock (now BIGINT NOT NULL)")
@@ -26,7 +26,7 @@ package struct TestDatabase: Sendable {
             """)
     }
 
-    /// Lets so many seconds pass for PostgreSQL; SQLite has its node's time.
+    /// Moves PostgreSQL's clock forward; SQLite uses the time of its node.
     package func advanceClock(seconds: Int64) async throws {
         guard engine == .postgres else { return }
         try await store.write { tx in
@@ -36,7 +36,7 @@ package struct TestDatabase: Sendable {
 
     /// Copies the migrated template of this list of migrations, and opens a store with few connections on the copy.
     ///
-    /// - Parameter rehearse: runs every write closure twice, the first time rolled back.
+    /// - Parameter rehearse: runs every write closure twice, and rolls back the first run.
     package static func make(
         _ engine: TestEngine, rehearse: Bool = false, migrations: [Migration] = Migrations.all
     ) async throws -> TestDatabase {
@@ -74,14 +74,14 @@ package struct TestDatabase: Sendable {
         }
     }
 
-    /// A second store on the same database, as another node has it (PostgreSQL only: a SQLite file has one owner).
+    /// Opens a second store on the same database, like another node (PostgreSQL only: a SQLite file has one owner).
     ///
-    /// - Parameter retries: how often a lost race is run again; 0 shows each one.
+    /// - Parameter retries: the number of times that a lost race is run again; 0 shows each lost race.
     package func openAnother(retries: Int = PostgresSettings().retries, node: String? = nil) throws -> Store {
         try Self.open(url, rehearse: false, retries: retries, node: node)
     }
 
-    /// A second store whose way to PostgreSQL is a proxy.
+    /// Opens a second store that reaches PostgreSQL through a proxy.
     package func openAnother(through proxy: PostgresProxy) throws -> Store {
         try Self.open(PostgresCluster.running().url(database: name, port: proxy.port), rehearse: false)
     }
@@ -104,24 +104,24 @@ package struct TestDatabase: Sendable {
         case .postgres(let address):
             var settings = PostgresSettings()
             settings.connections = 3
-            // A test machine may be far busier than a server that answers within a second should be.
+            // A test machine may be far busier than a server that answers within a second.
             settings.patience = .seconds(30)
             settings.silence = .seconds(30)
             settings.node = node
             settings.rehearse = rehearse
             settings.retries = retries
-            // Where nothing runs again, a busy machine must not end a wait that a test is about.
+            // Without retries, a busy machine must not end a wait that is the subject of a test.
             if retries == 0 { (settings.lockTimeout, settings.statementTimeout) = (.seconds(60), .seconds(60)) }
             return Store(engine: PostgresEngine(address, settings: settings))
         }
     }
 }
 
-/// Bounds how many databases tests hold at once: all tests run in one process, and each database costs connections and
-/// threads.
+/// Limits the number of databases that tests hold at once: all tests run in one process, and each database costs
+/// connections and threads.
 private let places = Turnstile(40)
 
-/// Runs a test on a fresh database and removes it, whatever the test throws.
+/// Runs a test on a fresh database and removes it, even where the test throws.
 @discardableResult
 package func withDatabase<T>(
     on engine: TestEngine, rehearse: Bool = false, migrations: [Migration] = Migrations.all,
@@ -134,7 +134,7 @@ package func withDatabase<T>(
     return try result.get()
 }
 
-/// As ``withDatabase(on:rehearse:migrations:_:)``, for tests that need the store alone.
+/// Like ``withDatabase(on:rehearse:migrations:_:)``, for tests that need the store alone.
 @discardableResult
 package func withStore<T>(
     on engine: TestEngine, rehearse: Bool = false, migrations: [Migration] = Migrations.all,

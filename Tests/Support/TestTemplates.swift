@@ -3,7 +3,7 @@ import Foundation
 import Store
 import Synchronization
 
-/// The migrated databases that tests copy: one per engine and list of migrations.
+/// The migrated databases that tests copy: one for each engine and list of migrations.
 actor TestTemplates {
     private struct Key: Hashable {
         let engine: TestEngine
@@ -12,8 +12,9 @@ actor TestTemplates {
 
     static let shared = TestTemplates()
     private static let number = Atomic<Int>(0)
-    /// PostgreSQL copies a template only while nobody else uses it, so copies are made one after the other; the queue
-    /// also keeps these blocking calls off Swift's cooperative pool.
+    /// Runs copies one after another, because PostgreSQL copies a template only while nobody else uses it.
+    ///
+    /// The queue also keeps these blocking calls off Swift's cooperative pool.
     private static let queue = DispatchQueue(label: "paydesk.templates")
 
     private var templates: [Key: Task<String, any Error>] = [:]
@@ -28,7 +29,7 @@ actor TestTemplates {
         }
     }
 
-    /// The file or the database to copy.
+    /// The path of the file or the name of the database to copy.
     func template(_ engine: TestEngine, _ migrations: [Migration]) async throws -> String {
         let key = Key(engine: engine, digests: migrations.map(\.digest))
         if let template = templates[key] { return try await template.value }
@@ -67,7 +68,7 @@ actor TestTemplates {
     }
 }
 
-/// Folders that live as long as the test process.
+/// Folders that are removed when the test process exits.
 enum TemporaryFolders {
     private static let folders = Mutex<[String]>([])
 

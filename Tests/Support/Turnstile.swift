@@ -1,4 +1,5 @@
-/// Lets so many tests in at a time: more would only wait for the same cores and take the database's connections.
+/// Limits the number of tests that run at once: more would only wait for the same cores and take the database's
+/// connections.
 package actor Turnstile {
     private var free: Int
     private var waiting: [CheckedContinuation<Void, Never>] = []
@@ -13,7 +14,7 @@ package actor Turnstile {
         await withCheckedContinuation { waiting.append($0) }
     }
 
-    /// The place goes to who waits longest.
+    /// Gives the place to the task that has waited longest.
     package func leave() {
         guard waiting.isEmpty else {
             waiting.removeFirst().resume()

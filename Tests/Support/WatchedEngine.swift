@@ -2,7 +2,7 @@ import Domain
 package import Store
 import Synchronization
 
-/// Sees every statement that a gateway sends.
+/// Records every statement that a gateway sends.
 package final class StatementWatch: Sendable {
     package struct Sent: Sendable {
         package let sql: String
@@ -10,12 +10,12 @@ package final class StatementWatch: Sendable {
     }
 
     private let sent = Mutex<[Sent]>([])
-    /// Runs before each report.
+    /// A closure that runs before each report.
     private let hold: @Sendable () async -> Void
 
     package init(beforeReport hold: @escaping @Sendable () async -> Void = {}) { self.hold = hold }
 
-    /// Returns the statements that were sent since the last call.
+    /// Removes and returns the statements that were sent since the last call.
     package func taken() -> [Sent] {
         sent.withLock { sent in
             defer { sent = [] }
@@ -30,7 +30,7 @@ package final class StatementWatch: Sendable {
     fileprivate func beforeReport() async { await hold() }
 }
 
-/// An engine whose statements a watch sees.
+/// An engine whose statements a ``StatementWatch`` records.
 package struct WatchedEngine: StoreEngine {
     let base: any StoreEngine
     let watch: StatementWatch
@@ -61,7 +61,7 @@ package struct WatchedEngine: StoreEngine {
     package func databaseTime() async throws -> Int64 { try await base.databaseTime() }
     package func liveNodes() async throws -> Int64 { try await base.liveNodes() }
     package func close() async { await base.close() }
-    /// No test runs it as a service.
+    /// Closes the engine: no test runs it as a service.
     package func run() async throws { await base.close() }
 }
 

@@ -1,13 +1,13 @@
 import Foundation
 import TestSupport
 
-/// Nodes whose clocks are a day off share the jobs of a node whose clock is right.
+/// Two nodes whose clocks are a day off share the jobs of a node whose clock is right.
 struct ClockFault: Fault {
     static let name = "clock"
     static let engines = [TestEngine.postgres]
 
     let nodes = 3
-    /// The others must not be asked: they say that they are not ready.
+    /// The number of nodes that clients use: the other nodes report that they are not ready.
     let servingNodes = 1
 
     private static let library = ["x86_64", "aarch64"]

@@ -1,10 +1,10 @@
 import TestSupport
 
-/// Connections to PostgreSQL are cut: some just after COMMIT was sent, so that nobody knows what became of it.
+/// Cuts connections to PostgreSQL, some of them just after COMMIT was sent, so that its outcome is unknown.
 struct ConnectionCutFault: Fault {
     static let name = "connection-cut"
     static let engines = [TestEngine.postgres]
-    /// The leases of what was cut off last longer than a round.
+    /// Leases of interrupted work last longer than a round.
     let comparedEvery = 5
 
     func strike(_ target: Target, _ dice: inout Dice, _ notes: inout Notes) async throws -> Aftermath {
@@ -14,7 +14,7 @@ struct ConnectionCutFault: Fault {
             try await cut(
                 .after("COMMIT\0"), times: .random(in: 1...3, using: &dice), "cuts after COMMIT", proxy, &notes)
             try await Task.sleep(for: .random(50...400, &dice))
-            // Any message, before or after it has arrived.
+            // At any message, before or after it has arrived.
             try await cut(
                 dice.chance(50) ? .before("") : .after(""), times: .random(in: 1...4, using: &dice), "cuts anywhere",
                 proxy, &notes)
@@ -30,7 +30,7 @@ struct ConnectionCutFault: Fault {
         _ cut: PostgresProxy.Cut, times: Int, _ name: String, _ proxy: PostgresProxy, _ notes: inout Notes
     ) async throws {
         proxy.cut(cut, times: times)
-        // There is load, so that a cut which nothing comes to says that the harness or the service is broken.
+        // Under load a cut must happen; otherwise the test or the service is broken.
         let limit = ContinuousClock.now + .seconds(20)
         while proxy.remainingCuts > 0 {
             guard .now < limit else { throw Server.Failure(description: "\(name): nothing came to be cut for 20 s") }

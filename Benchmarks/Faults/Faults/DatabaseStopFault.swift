@@ -1,10 +1,10 @@
 import TestSupport
 
-/// PostgreSQL is stopped as by a crash, and started again a moment later.
+/// Stops PostgreSQL as in a crash, and starts it again a moment later.
 struct DatabaseStopFault: Fault {
     static let name = "database-stop"
     static let engines = [TestEngine.postgres]
-    /// The leases of what was cut off last longer than a round.
+    /// Leases of interrupted work last longer than a round.
     let comparedEvery = 5
 
     func strike(_ target: Target, _ dice: inout Dice, _ notes: inout Notes) async throws -> Aftermath {
@@ -16,7 +16,7 @@ struct DatabaseStopFault: Fault {
         let started = ContinuousClock.now
         for server in target.servers { _ = try await server.isReady() }
         let recovery = started.duration(to: .now)
-        // The clients see it come back.
+        // Time for the clients to see the recovery.
         try await Task.sleep(for: .milliseconds(700))
         notes["database stops", default: 0] += 1
         return .alive(recovery: recovery)

@@ -1,11 +1,12 @@
 import Foundation
 import TestSupport
 
-/// A write or fsync fails with an I/O error: the server must stop rather than go on with what it does not know.
+/// Lets a write or fsync fail with an I/O error, after which the server must stop, because the state of the file is
+/// unknown.
 struct DiskErrorFault: Fault {
     static let name = "disk-error"
     static let engines = [TestEngine.sqlite]
-    /// The leases of what was cut off last longer than a round.
+    /// Leases of interrupted work last longer than a round.
     let comparedEvery = 5
 
     func environment(_ place: Place, _ shim: Shim, node: Int) -> [String: String] {

@@ -1,7 +1,7 @@
 import Foundation
 import TestSupport
 
-/// The disk fills up under load, and has room again a moment later.
+/// Fills the disk under load, and frees it a moment later.
 struct DiskFullFault: Fault {
     static let name = "disk-full"
     static let engines = [TestEngine.sqlite]
@@ -23,7 +23,7 @@ struct DiskFullFault: Fault {
         return .alive(recovery: recovery)
     }
 
-    /// Takes all the room that is left.
+    /// Takes all the space that is left.
     private func fill(_ path: String) throws {
         let descriptor = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { throw Server.Failure(description: "cannot make \(path)") }
@@ -35,7 +35,7 @@ struct DiskFullFault: Fault {
     }
 }
 
-/// A file system in memory, too small for what is written to it.
+/// A file system in memory that is too small for what is written to it.
 enum SmallDisk {
     static let mebibytes = 256
 
@@ -46,7 +46,7 @@ enum SmallDisk {
         try await run(["mount", "-t", "tmpfs", "-o", "size=\(mebibytes)m", "paydesk-faults", folder])
     }
 
-    /// It is gone from the folder at once, and altogether when nothing of it is open any more.
+    /// Unmounts it from the folder at once; its memory is freed when no file of it is open any more.
     static func unmount(_ folder: String) async throws { try await run(["umount", "-l", folder]) }
 
     private static func run(_ command: [String]) async throws {

@@ -1,7 +1,7 @@
-/// kill -9 at any moment.
+/// Kills a server by SIGKILL at any moment.
 struct KillFault: Fault {
     static let name = "kill"
-    /// The leases of what was cut off last longer than some rounds.
+    /// Leases of interrupted work last longer than some rounds.
     let comparedEvery = 13
 
     func strike(_ target: Target, _ dice: inout Dice, _ notes: inout Notes) async throws -> Aftermath {

@@ -1,7 +1,7 @@
 import Store
 
-/// kill -9 at every write: each call of an operation that writes to a file of the database, makes it durable or sends
-/// something to somebody, one after the other.
+/// Kills the server by SIGKILL at every write: at each call of an operation that writes to a file of the database,
+/// makes it durable or sends data, one call after the other.
 struct PointsScenario: Scenario {
     static let name = "points"
 
@@ -9,7 +9,7 @@ struct PointsScenario: Scenario {
         case attach, checkout, notification, refund, token, cancellation
     }
 
-    /// Servers with the shim, which does nothing until it is armed.
+    /// A server with the shim, which does nothing until it is armed.
     private struct Shimmed: Fault {
         static let name = PointsScenario.name
 
@@ -23,13 +23,14 @@ struct PointsScenario: Scenario {
         }
     }
 
-    /// After so many kills what nobody answered is sent again, as clients do: a wallet's token is good for five minutes.
+    /// The number of kills after which unanswered requests are repeated, as clients do: a wallet's token is valid for
+    /// five minutes.
     private static let patience: Int64 = 30
 
     /// More calls than any operation makes.
     private static let limit: Int64 = 1_000
 
-    /// An operation at one moment: the first three rounds kill before the calls of attach, checkout and notification.
+    /// Runs one operation at one moment: the first rounds kill before the calls of each operation in turn.
     func run(_ bench: Bench, _ seed: RoundSeed) async throws -> Bool {
         let index = seed.number - 1
         let operation = Operation.allCases[index % Operation.allCases.count]
@@ -66,7 +67,7 @@ struct PointsScenario: Scenario {
         return try await bench.close(&row, "\(operation) \(moment)", since: .now)
     }
 
-    /// What comes before the operation itself, and is not struck.
+    /// Makes what an operation needs, without striking it, and returns the operation's request.
     private func prepare(_ operation: Operation, _ client: inout Client) async throws -> Client.Act {
         switch operation {
         case .attach:

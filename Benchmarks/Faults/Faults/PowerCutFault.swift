@@ -1,13 +1,13 @@
 import TestSupport
 
-/// The power fails: what was not durable is lost, in any order and by halves.
+/// Simulates a power failure: data that was not durable is lost, in any order and in part.
 struct PowerCutFault: Fault {
     static let name = "power-cut"
     static let engines = [TestEngine.sqlite]
-    /// The leases of what was cut off last longer than a round.
+    /// Leases of interrupted work last longer than a round.
     let comparedEvery = 5
 
-    /// A disk, or a setting, that says "durable" when it is not: the test of this test.
+    /// True for a disk that reports data as durable when it is not, to test that this test notices.
     var lies = false
 
     func environment(_ place: Place, _ shim: Shim, node: Int) -> [String: String] {

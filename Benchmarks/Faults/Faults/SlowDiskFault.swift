@@ -1,6 +1,7 @@
 import TestSupport
 
-/// kill -9 while every fsync takes some milliseconds, as on many real disks: more is under way at each moment.
+/// Kills the server by SIGKILL while every fsync takes some milliseconds, as on many real disks, so that more requests
+/// are in progress.
 struct SlowDiskFault: Fault {
     static let name = "slow-disk"
     static let engines = [TestEngine.sqlite]

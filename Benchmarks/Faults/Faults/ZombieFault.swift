@@ -1,18 +1,19 @@
 import Foundation
 import TestSupport
 
-/// Nodes stop for longer than their leases last, others take over, and then they go on as if nothing had happened.
+/// Stops nodes for longer than their leases last, so that others take over, and then lets them continue.
 struct ZombieFault: Fault {
     static let name = "zombie"
 
     let engine: TestEngine
 
-    /// SQLite has one node, whose own leases run out.
+    /// Several on PostgreSQL; on SQLite one, whose own leases expire.
     var nodes: Int { engine == .postgres ? 6 : 1 }
 
     let isLong: Bool
 
-    /// A settlement's lease lasts 10 seconds and the dispatcher's 15, all others, and that of an idempotency key, a minute.
+    /// A settlement's lease lasts 10 seconds and the dispatcher's 15; all others, and that of an idempotency key, a
+    /// minute.
     private static let pauses = (short: Duration.seconds(16), long: Duration.seconds(63))
 
     func strike(_ target: Target, _ dice: inout Dice, _ notes: inout Notes) async throws -> Aftermath {

@@ -7,13 +7,13 @@ import Synchronization
 /// A request goes out on a connection that waits for no answer; where there is none, one is made. Its delay counts from
 /// the time at which it was to be sent, so that a server that falls behind cannot hide it.
 enum OpenLoopClient {
-    /// How long answers are waited for after the last request was due.
+    /// The time to wait for answers after the last request was due.
     private static let patience = TimeAmount.seconds(30)
 
     /// - Parameters:
-    ///   - tally: counts the answers, whatever they are.
-    ///   - staysAwake: whether the client's thread hardly sleeps; for where it has a core of its own.
-    /// - Returns: the delay of each request in seconds; nil where it had another answer than 200, or none in time.
+    ///   - tally: counts the answers by status.
+    ///   - staysAwake: true where the client's thread hardly sleeps; for a thread that has a core of its own.
+    /// - Returns: the delay of each request in seconds; nil for an answer other than 200, or none in time.
     static func run(
         _ requests: [ByteBuffer], perSecond: Int64, port: UInt16, patience: TimeAmount = patience,
         tally: StatusTally = StatusTally(), staysAwake: Bool = false
@@ -54,7 +54,7 @@ enum OpenLoopClient {
     }
 }
 
-/// What the connections of an open-loop client share.
+/// The state that the connections of an open-loop client share.
 private final class OpenLoopRun: Sendable {
     private struct State {
         var free: [any Channel] = []
@@ -68,7 +68,7 @@ private final class OpenLoopRun: Sendable {
     private let requests: [ByteBuffer]
     private let interval: TimeAmount
     private let tally: StatusTally
-    /// Connections are made before the first is due.
+    /// The time of the first request, late enough that connections are made before it.
     private let begin = NIODeadline.now() + .milliseconds(100)
     private let state: Mutex<State>
     let ended: EventLoopPromise<[Double?]>
@@ -115,7 +115,7 @@ private final class OpenLoopRun: Sendable {
         end(number, after: status == 200 ? Double(delay.nanoseconds) / 1e9 : nil)
     }
 
-    /// A connection that will carry no more answers.
+    /// Forgets a connection that will carry no more answers; the request that waited on it has failed.
     func lose(_ channel: any Channel) {
         let number = state.withLock { state in
             state.free.removeAll { $0 === channel }

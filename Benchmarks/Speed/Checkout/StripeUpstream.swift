@@ -6,7 +6,7 @@ import Synchronization
 
 /// A stand-in for Stripe's API on a loopback port, on one thread: each PaymentIntent is made after the same time, or never.
 struct StripeUpstream: Sendable {
-    /// nil never answers.
+    /// The time before an answer; nil never answers.
     typealias Pause = TimeAmount?
 
     let port: Int
@@ -15,7 +15,7 @@ struct StripeUpstream: Sendable {
 
     var url: String { "http://127.0.0.1:\(port)" }
 
-    /// What the calls from now on wait.
+    /// Sets the time that the calls from now on wait.
     func set(_ pause: Pause) { self.pause.set(pause) }
 
     /// Starts a stand-in, runs the body and closes it with its connections.
@@ -80,7 +80,7 @@ private final class UpstreamConnection: ChannelInboundHandler {
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) { context.close(promise: nil) }
 
-    /// The next request's form; nil while it is not whole.
+    /// The form of the next request, removed from the buffer; nil while it is not whole.
     private func take() -> String? {
         guard let head = received.withUnsafeReadableBytes({ HeadBytes.end($0) }) else { return nil }
         let length =

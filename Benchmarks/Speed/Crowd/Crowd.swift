@@ -2,7 +2,8 @@ import NIOCore
 import NIOPosix
 import Synchronization
 
-/// Connections that only hold the server: idle ones, and ones that send a byte a second; each is made again when it ends.
+/// Connections that only occupy the server: idle ones, and ones that send a byte a second; each is made again when it
+/// ends.
 final class Crowd: Sendable {
     private let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
     private let port: UInt16
@@ -13,9 +14,10 @@ final class Crowd: Sendable {
 
     var connections: Int { open.load(ordering: .relaxed) }
 
-    /// Opens so many of each kind, four hundred a second, and returns when all are there.
+    /// Opens connections of each kind, 400 a second in all, and returns when all are open.
     ///
-    /// They come one by one, and so they end, over half a minute: all at once would measure how fast connections are made.
+    /// The openings are spread because the connections also end one by one: if all came at once, the measurement
+    /// would show how fast connections are made.
     func gather(idle: Int, dribbling: Int) async throws {
         let loop = group.next()
         let all = idle + dribbling
@@ -52,7 +54,7 @@ final class Crowd: Sendable {
                 }
             }
             .flatMapError { [self] error in
-                // A server that is busy lets a connection wait; whoever means to hold it tries again.
+                // A busy server lets a connection wait and fail: the crowd tries again until it is over.
                 isOver.load(ordering: .relaxed)
                     ? group.next().makeFailedFuture(error) : join(isDribbling: isDribbling)
             }
@@ -64,7 +66,7 @@ private final class Dribble: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
     typealias OutboundOut = ByteBuffer
 
-    /// What no parser refuses before its end, so that only its time ends the connection.
+    /// The beginning of a head that no parser refuses before its end, so that only the timeout ends the connection.
     private static let head = Array("GET / HTTP/1.1\r\nHost: a\r\nX-Slow: ".utf8)
 
     private var task: RepeatedTask?

@@ -2,7 +2,7 @@ import ArgumentParser
 import Foundation
 import TestSupport
 
-/// The crowd as a program of its own, so that its work is not the measuring client's.
+/// The crowd as a program of its own, so that its work does not slow the measuring client.
 struct CrowdProgram: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "crowd", abstract: "Holds connections to a server until it is asked to end.")
@@ -14,7 +14,7 @@ struct CrowdProgram: AsyncParsableCommand {
     func run() async throws {
         let crowd = Crowd(port: port)
         try await crowd.gather(idle: idle, dribbling: dribbling)
-        // Each second the number, until the signal that ends this process or until nobody is there to read it.
+        // Prints the number of connections each second, until SIGTERM ends this process or its parent is gone.
         let parent = getppid()
         while getppid() == parent {
             FileHandle.standardOutput.write(Data("\(crowd.connections)\n".utf8))
@@ -28,7 +28,9 @@ struct CrowdProgram: AsyncParsableCommand {
 struct CrowdProcess: Sendable {
     private let program: SpawnedProgram
 
-    /// Starts the crowd and returns when all are there; it works only when nobody else wants the cores.
+    /// Starts the crowd's process and returns when all its connections are open.
+    ///
+    /// The process runs with the lowest priority, so that it works only while the cores are free.
     static func gather(idle: Int, dribbling: Int, port: UInt16, _ bench: Workbench) async throws -> CrowdProcess {
         let command = [
             "nice", "-n", "19", Workbench.bench, "crowd", "--port", "\(port)", "--idle", "\(idle)", "--dribbling",
@@ -46,7 +48,7 @@ struct CrowdProcess: Sendable {
         throw BenchFailure(description: "the crowd does not gather in two minutes")
     }
 
-    /// How many are connected, as of the last second.
+    /// The number of open connections, as printed in the last second.
     var connections: Int { lines.last.flatMap { Int($0) } ?? 0 }
 
     private var lines: [Substring] { program.output.split(separator: "\n") }

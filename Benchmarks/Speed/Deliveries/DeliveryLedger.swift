@@ -1,6 +1,6 @@
 import Synchronization
 
-/// What an endpoint got of the events that a run wrote, and in which order.
+/// The messages that an endpoint got of the events that a run wrote, and their order.
 final class DeliveryLedger: Sendable {
     struct Counts: Sendable {
         /// Messages of all kinds.
@@ -9,7 +9,7 @@ final class DeliveryLedger: Sendable {
         var seen = 0
         /// Events that were answered with 200.
         var accepted = 0
-        /// First messages that came after one of a later event of their subject.
+        /// Events whose first message came after a message of a later event of the same subject.
         var inversions = 0
     }
 
@@ -21,7 +21,7 @@ final class DeliveryLedger: Sendable {
         var sequences: [String: Int] = [:]
     }
 
-    /// One of so many events is refused once.
+    /// The divisor of a hash by which events are refused once: on average one of twenty.
     private static let refusedOf: UInt32 = 20
 
     private let state: Mutex<State>
@@ -35,7 +35,7 @@ final class DeliveryLedger: Sendable {
 
     /// Notes a message and answers it: 500 to the first attempt of every 20th event, 200 otherwise.
     func answer(_ message: Message) -> Receiver.Answer {
-        // What the attach before the run left is none of its events.
+        // The event of the attach before the run is not counted.
         guard let number = EventSeeder.number(of: message.event) else { return .now(200) }
         return state.withLock { state in
             guard number < state.isSeen.count else { return .now(200) }
@@ -56,7 +56,7 @@ final class DeliveryLedger: Sendable {
         }
     }
 
-    /// FNV-1a: the same events in every run with the same ids.
+    /// FNV-1a: equal ids give equal results in every run, unlike Swift's own hash.
     private static func hash(_ text: String) -> UInt32 {
         text.utf8.reduce(2_166_136_261) { ($0 ^ UInt32($1)) &* 16_777_619 }
     }

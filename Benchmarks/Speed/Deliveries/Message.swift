@@ -17,10 +17,10 @@ struct Message: Sendable {
     private static let id = Array("\r\nwebhook-id:".utf8)
     private static let sequenceMember = Array(#""sequence":"#.utf8)
     private static let subjectMember = Array(#""subject":""#.utf8)
-    /// Prefix, `_` and 26 characters.
+    /// Three letters, `_` and 26 characters.
     private static let idLength = 30
 
-    /// The first message, taken from the buffer; nil while it is not whole.
+    /// The first whole message, removed from the buffer; nil while none is whole.
     static func take(_ buffer: inout ByteBuffer) throws -> Message? {
         guard let head = buffer.withUnsafeReadableBytes({ HeadBytes.end($0) }) else { return nil }
         let length = buffer.withUnsafeReadableBytes { bytes in

@@ -1,7 +1,7 @@
 import Foundation
 import TestSupport
 
-/// A partner with a key, who makes webhooks at a running server.
+/// A partner with an API key, which makes webhooks at a running server.
 struct Partner: Sendable {
     let port: UInt16
     let key: String
@@ -12,7 +12,7 @@ struct Partner: Sendable {
         let data: Webhook
     }
 
-    /// Makes a key by the command line.
+    /// Makes an API key by the command line.
     init(_ bench: Workbench, at installation: Installation) async throws {
         let text = try await bench.run(
             [bench.paydesk, "keys", "create", "--name", "bench", "--scopes", "admin", "--json"], name: "keys",

@@ -6,7 +6,7 @@ struct Receiver: Sendable {
     enum Answer: Sendable {
         case now(Int)
         case late(Int, TimeAmount)
-        /// The connection stays open without a word.
+        /// No answer, while the connection stays open.
         case never
     }
 
@@ -15,7 +15,7 @@ struct Receiver: Sendable {
 
     var url: String { "http://127.0.0.1:\(port)/hook" }
 
-    /// Starts an endpoint that answers as the closure says.
+    /// Starts an endpoint that answers each message as the closure decides.
     static func start(_ answer: @escaping @Sendable (Message) -> Answer) async throws -> Receiver {
         let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
         do {
@@ -64,7 +64,7 @@ private final class ReceiverConnection: ChannelInboundHandler {
         do {
             while let message = try Message.take(&received) { reply(answer(message), context.channel) }
         } catch {
-            // The server records this attempt as failed, and the event stays without an answer: the run says so.
+            // The server records this attempt as failed, and the event stays without an answer, which the run reports.
             context.close(promise: nil)
         }
         if received.readableBytes == 0 { received.clear() }

@@ -1,6 +1,7 @@
 import Foundation
 
-/// Keeps the server and the client apart where there are two cores, so that more load does not take the server's time.
+/// Places the server and the client on different cores where there are two, so that load does not take the server's
+/// time.
 enum Cores {
     static var isDivided: Bool { ProcessInfo.processInfo.activeProcessorCount >= 2 }
 

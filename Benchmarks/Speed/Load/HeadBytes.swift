@@ -1,10 +1,10 @@
-/// Just enough of HTTP/1.1 and JSON to find a text in a message without making strings of it all.
+/// The parts of HTTP/1.1 and JSON that find a text in a message without making strings of all of it.
 enum HeadBytes {
-    /// How long the head at the start is, its empty line included; nil while it is not whole.
+    /// The length in bytes of the head at the start, its empty line included; nil while it is not whole.
     static func end(_ bytes: UnsafeRawBufferPointer) -> Int? {
         var index = 3
         while index < bytes.count {
-            // The last byte of the four decides how far to go on.
+            // The last byte of the four decides how far the search can advance.
             switch bytes[index] {
             case 0x0A:
                 if bytes[index - 1] == 0x0D, bytes[index - 2] == 0x0A, bytes[index - 3] == 0x0D { return index + 1 }
@@ -16,12 +16,14 @@ enum HeadBytes {
         return nil
     }
 
-    /// The number that follows a text in lower case, whatever the case of the bytes.
+    /// The number that follows a text, which is in lower case; the case of the bytes does not matter.
     static func number(after text: [UInt8], in bytes: UnsafeRawBufferPointer) -> Int? {
         find(text, in: bytes).flatMap { number(bytes, from: $0 + text.count) }
     }
 
-    /// So many characters that follow a text in lower case and perhaps blanks.
+    /// The characters that follow a text in lower case and perhaps blanks.
+    ///
+    /// - Parameter count: the number of characters.
     static func word(after text: [UInt8], count: Int, in bytes: UnsafeRawBufferPointer) -> String? {
         guard var start = find(text, in: bytes).map({ $0 + text.count }) else { return nil }
         while start < bytes.count, bytes[start] == 0x20 { start += 1 }

@@ -1,9 +1,9 @@
 import NIOCore
 import NIOPosix
 
-/// A client on one thread that does as little as HTTP/1.1 allows: ready bytes out, whole answers counted.
+/// A client on one thread that does as little as HTTP/1.1 allows: sends prepared bytes, counts whole answers.
 enum LoadClient {
-    /// The longest that a plan may take before its connections are closed.
+    /// The longest time that a plan may take before its connections are closed.
     private static let patience = TimeAmount.seconds(180)
 
     /// Sends the plan's requests over connections that are kept, each waiting for its answer before the next.

@@ -1,25 +1,25 @@
 import NIOCore
 import Synchronization
 
-/// Requests to send, over how many connections, and for how long.
+/// A load: the requests, the number of connections and the time.
 struct LoadPlan: Sendable {
     enum Length: Sendable {
         /// Each request once.
         case once
-        /// Round and round until the time is over.
+        /// All requests again and again until the time is over.
         case seconds(Int)
     }
 
     let clients: Int
     let length: Length
     let requests: [ByteBuffer]
-    /// The statuses that an answer may have.
+    /// The statuses of answers that do not end the run.
     var accepts: Set<Int> = [200]
-    /// True where the client's thread hardly sleeps; for where it has a core of its own.
+    /// True where the client's thread hardly sleeps; for a thread that has a core of its own.
     var staysAwake = false
 }
 
-/// What all connections of a plan share: which request is next, and what came of those before.
+/// The state that all connections of a plan share: the next request, and the answers so far.
 final class LoadRun: Sendable {
     private struct State {
         var next = 0

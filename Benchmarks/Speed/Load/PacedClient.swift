@@ -8,7 +8,7 @@ enum PacedClient {
 
     /// Sends attaches.
     ///
-    /// - Returns: when the answer with each order's id came.
+    /// - Returns: the time of the answer to each attach, by the id of its order.
     /// - Throws: at the first answer that is not 200 or names no order.
     static func attach(
         _ requests: [ByteBuffer], perSecond: Int64, port: UInt16
@@ -39,7 +39,7 @@ enum PacedClient {
     }
 }
 
-/// What came of a paced client's requests.
+/// The answers to a paced client's requests.
 private final class PacedRun: Sendable {
     private let state = Mutex((orders: [String: ContinuousClock.Instant](), fault: String?.none))
 

@@ -1,6 +1,6 @@
 import NIOCore
 
-/// Cuts whole answers off a stream: a head with Content-Length, then so many bytes (RFC 9112 section 6.2).
+/// Takes whole answers off a stream: a head with Content-Length, then as many bytes (RFC 9112 section 6.2).
 enum ReplyReader {
     struct Reply {
         let status: Int
@@ -8,13 +8,13 @@ enum ReplyReader {
     }
 
     enum Fault: Error {
-        /// The head is not one that this reader understands.
+        /// The reader does not understand the head.
         case head
     }
 
     private static let contentLength = Array("\r\ncontent-length:".utf8)
 
-    /// The first answer, taken from the buffer; nil while it is not whole.
+    /// The first whole answer, removed from the buffer; nil while none is whole.
     static func take(_ buffer: inout ByteBuffer) throws -> Reply? {
         guard let head = buffer.withUnsafeReadableBytes({ HeadBytes.end($0) }) else { return nil }
         let parsed = buffer.withUnsafeReadableBytes { bytes in

@@ -1,9 +1,9 @@
 import NIOCore
 import Synchronization
 
-/// How many answers had which status, and how far the client itself fell behind.
+/// The number of answers by status, and the number of requests that the client itself sent late.
 final class StatusTally: Sendable {
-    /// Later than this a request counts as late.
+    /// The delay beyond which a request counts as late.
     private static let tolerance = TimeAmount.milliseconds(100)
 
     private let counts = Mutex<[Int: Int]>([:])
@@ -18,6 +18,6 @@ final class StatusTally: Sendable {
     func count(of status: Int) -> Int { counts.withLock { $0[status] ?? 0 } }
 
     var all: Int { counts.withLock { $0.values.reduce(0, +) } }
-    /// Requests that the client could not send in time: a server is not to be judged where they are many.
+    /// Requests that the client could not send in time; where they are many, the figures say nothing about the server.
     var late: Int { lateCount.load(ordering: .relaxed) }
 }

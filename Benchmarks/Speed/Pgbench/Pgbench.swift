@@ -4,7 +4,7 @@ import TestSupport
 
 /// PostgreSQL's own load generator on a copy of a database.
 struct Pgbench {
-    /// What one run did.
+    /// The result of one run.
     struct Run {
         let transactions: Int
         let perSecond: Double
@@ -16,14 +16,14 @@ struct Pgbench {
     private let database: String
     private let script: PgbenchScript
 
-    /// Where the program is: beside the server that runs; nil where it is missing.
+    /// The path of `pgbench` in the folder of the running server's programs; nil where it is missing.
     static func program(of cluster: PostgresCluster) throws -> String? {
         let row = try cluster.administer("SELECT setting FROM pg_config WHERE name = 'BINDIR'").first
         let path = try row.map { try $0.text("setting") + "/pgbench" }
         return path.flatMap { FileManager.default.isExecutableFile(atPath: $0) ? $0 : nil }
     }
 
-    /// Copies a database that nobody uses now; its sessions get the settings that the server under test gives its own.
+    /// Copies a database that nobody uses now; the copy's sessions get the settings of the server under test.
     init(
         _ program: String, _ script: PgbenchScript, copying installation: Installation, settings: [String],
         of cluster: PostgresCluster, bench: Workbench
@@ -40,10 +40,12 @@ struct Pgbench {
 
     private var file: String { "\(bench.folder)/\(database).sql" }
 
-    /// Runs the script for so many seconds.
+    /// Runs the script.
     ///
-    /// - Parameter turn: a number that no other run on this database has, from 0 to 8.
-    /// - Throws: where a statement failed, or the rows grew by anything else than what each attach adds.
+    /// - Parameters:
+    ///   - turn: a number that no other run on this database has, from 0 to 8.
+    ///   - growth: the rows that one attach adds to each table.
+    /// - Throws: where a statement failed, or the tables grew by anything else than what each attach adds.
     func run(seconds: Int, turn: Int, connections: Int, adding growth: [String: Int]) async throws -> Run {
         let constants = script.constants + [("made", "\(turn * 10_000_000)")]
         let before = try rows()
@@ -91,7 +93,7 @@ extension Installation {
 }
 
 extension PostgresAddress {
-    /// How many rows each table has.
+    /// The number of rows of each table.
     func rows(of tables: [String]) throws -> [String: Int] {
         let connection = try PostgresConnection(self, settings: PostgresSettings(), by: .now + .seconds(5))
         var rows: [String: Int] = [:]

@@ -2,21 +2,21 @@ import Domain
 
 /// A script for `pgbench -M prepared` that makes a recorded transaction again and again, each time with new ids.
 ///
-/// Two recordings of the same act show which values differ between two acts. Such a value becomes one that differs each
-/// time, the same one everywhere: its last ten characters are a number that no other transaction of the script has, and
-/// where it stands within a longer text it is replaced there as well. All other values are bound as recorded.
+/// Two recordings of the same request show which values differ between two transactions. Such a value becomes one that
+/// differs each time: its last ten characters are replaced by a number that no other transaction of the script has.
+/// Within a longer text it is replaced in the same way. All other values are bound as recorded.
 struct PgbenchScript {
     let text: String
-    /// The values that are always the same, for `-D`.
+    /// The values that are the same in every transaction, for pgbench's option `-D`.
     let constants: [(name: String, value: String)]
     /// The number of messages of the protocol that wait for an answer in one transaction.
     let roundTrips: Int
     /// The tables that the transaction inserts into.
     let tables: [String]
 
-    /// Ten digits: the client's two, then its own count.
+    /// Ten digits: the client's two, then the client's own count.
     private static let digits = 10
-    /// Numbers, mostly times, that differ by less are bound as recorded.
+    /// Two numbers that differ by less, mostly times, count as equal and are bound as recorded.
     private static let nearby: Int64 = 1_000_000
 
     /// - Throws: where the two recordings are not of the same statements.
@@ -43,7 +43,7 @@ struct PgbenchScript {
         return Set(names).sorted()
     }
 
-    /// The values that differ, without those that only hold another one of them.
+    /// The values that differ between the recordings, without longer texts that only contain another one of them.
     private static func ids(_ first: [RecordedStatement], _ second: [RecordedStatement]) throws -> [String] {
         var differing: Set<String> = []
         for (one, other) in zip(first, second) {
@@ -63,7 +63,7 @@ struct PgbenchScript {
         }.sorted()
     }
 
-    /// What the places of bound values become.
+    /// Makes the expressions that take the places of bound values.
     private struct Values {
         let ids: [String]
         var constants: [(name: String, value: String)] = []
@@ -75,7 +75,7 @@ struct PgbenchScript {
             // -D takes no empty value.
             guard !value.isEmpty else { return "''" }
             if value.hasPrefix("\\x"), ids.contains(value) {
-                // The last eight bytes are the number's.
+                // The last eight bytes are replaced by the number.
                 return "(CAST(:\(constant(String(value.dropLast(16)))) AS bytea) || int8send(:n))"
             }
             let pieces = pieces(value)
@@ -110,7 +110,9 @@ struct PgbenchScript {
 }
 
 extension String {
-    /// This statement with what each `$1`, `$2`, … becomes, by its index from 0.
+    /// This statement with each `$1`, `$2`, … replaced by an expression.
+    ///
+    /// - Parameter expression: gets the index from 0.
     fileprivate func numberedPlaceholders(_ expression: (Int) -> String) -> String {
         var (output, rest) = ("", self[...])
         while let mark = rest.firstIndex(of: "$") {

@@ -1,11 +1,12 @@
 import Foundation
 import TestSupport
 
-/// What a load costs PostgreSQL itself when several sessions, each a process, share what one had: the cost of spreading,
-/// in which no node of ours has a part.
+/// The CPU time of PostgreSQL itself for one load on one session and on several, each of them a process.
+///
+/// The difference is the cost of spreading in which no node of Paydesk has a part.
 struct PgbenchSpread {
     private static let database = "bench_spread"
-    /// The same rows for all would make sessions wait for each other.
+    /// A script of pgbench whose transactions touch different rows, so that sessions do not wait for each other.
     private static let script = "simple-update"
     private static let scale = 10
     private static let settling = Duration.seconds(2)
@@ -23,7 +24,7 @@ struct PgbenchSpread {
             [program, "-i", "-q", "-s", "\(Self.scale)"] + target + [Self.database], name: "pgbench")
     }
 
-    /// CPU seconds of PostgreSQL for one transaction.
+    /// The CPU seconds of PostgreSQL for one transaction.
     func cost(sessions: Int, perSecond: Int64, seconds: Int) async throws -> Double {
         let whole = seconds + 2 * Int(Self.settling.components.seconds)
         async let output = bench.run(
@@ -43,7 +44,7 @@ struct PgbenchSpread {
 
 /// The processes of the run's PostgreSQL that serve its databases.
 enum PostgresProcesses {
-    /// As they are now: each serves one connection until that ends.
+    /// The ids of the processes that now serve a connection each.
     static func all(_ bench: Workbench) async throws -> [Int32] {
         let text = try await bench.run(["ps", "-e", "-o", "pid=,args="], name: "ps")
         return text.split(separator: "\n").compactMap { line in

@@ -4,7 +4,7 @@ struct RecordedStatement: Equatable {
     /// The bound values as texts, `$1` first; nil is NULL.
     var parameters: [String?] = []
 
-    /// What follows `parameters: ` in the log: `$1 = 'it''s', $2 = NULL`.
+    /// Reads the values that follow `parameters: ` in the log, as in `$1 = 'it''s', $2 = NULL`.
     ///
     /// - Returns: nil where the text is not understood.
     static func parameters(_ text: Substring) -> [String?]? {
@@ -31,7 +31,7 @@ extension ArraySlice<UInt8> {
         return true
     }
 
-    /// A text in single quotes, each of its own doubled.
+    /// Takes a text in single quotes, in which each single quote is doubled.
     fileprivate mutating func takeQuoted() -> String? {
         let quote = UInt8(ascii: "'")
         guard popFirst() == quote else { return nil }

@@ -2,7 +2,7 @@ import Foundation
 import Store
 import TestSupport
 
-/// What the run's PostgreSQL is told, as its own log has it.
+/// The statements that the run's PostgreSQL gets, read from its own log.
 struct StatementLog {
     private let cluster: PostgresCluster
     private let path: String
@@ -37,7 +37,7 @@ struct StatementLog {
         }
     }
 
-    /// What sessions are set up with: the settings of the first `SET …; SET …` in the log.
+    /// The statements that set up a session: the first `SET …; SET …` in the log, split at the semicolons.
     func sessionSettings() throws -> [String] {
         let setup = try sessions().values.flatMap { $0 }.first { $0.sql.hasPrefix("SET client_encoding") }
         guard let setup else { throw BenchFailure(description: "the log has no setup of a session") }
@@ -53,7 +53,7 @@ struct StatementLog {
         let text = String(decoding: try Data(contentsOf: URL(fileURLWithPath: path)), as: UTF8.self)
         var sessions: [Int32: [RecordedStatement]] = [:]
         for entry in Self.entries(text) {
-            // `PID LEVEL:  text`; what was logged before the prefix was set begins with a date.
+            // The form is `PID LEVEL:  text`; an entry from before the prefix was set begins with a date.
             let parts = entry.split(separator: " ", maxSplits: 1)
             guard parts.count == 2, let process = Int32(parts[0]) else { continue }
             if let sql = Self.sql(parts[1]) {
@@ -67,7 +67,7 @@ struct StatementLog {
         return sessions
     }
 
-    /// Whole entries: the further lines of one begin with a tab.
+    /// The entries of the log as whole texts: a line that begins with a tab continues the entry before.
     private static func entries(_ text: String) -> [String] {
         var entries: [String] = []
         for line in text.split(separator: "\n", omittingEmptySubsequences: false) {
@@ -104,7 +104,9 @@ struct StatementLog {
         try await reload(until: "none")
     }
 
-    /// A session sees what the server had read when the session began.
+    /// Makes the server read its settings again, and waits until a new session sees them.
+    ///
+    /// A session sees the settings that the server had read when the session began.
     private func reload(until expected: String) async throws {
         try cluster.administer("SELECT pg_reload_conf()")
         for _ in 0..<500 {

@@ -1,14 +1,14 @@
-/// A measured number, what it is compared with, and what it should be.
+/// A measured number, the number that it is compared with, and its aim.
 struct Figure {
     let section: Section
     let name: String
     let value: Double
     let unit: String
-    /// By the clock, where `value` is per second of CPU time.
+    /// The rate by the clock, where `value` is a rate per second of CPU time.
     var perSecond: Double?
     var base: Base?
     var aim: Aim?
-    /// True where the run fails where the aim is not met: for what must be so, and is not a matter of speed.
+    /// True where the run fails when the aim is not met; for demands on correctness, not on speed.
     var isDuty = false
 
     enum Base {
@@ -42,7 +42,7 @@ enum Aim {
 }
 
 extension Double {
-    /// Three digits that matter, or all before the point.
+    /// The number with three significant digits, or with all digits before the point.
     var short: String {
         let digits = self >= 100 ? 0 : self >= 10 ? 1 : self >= 1 ? 2 : self >= 0.1 ? 3 : 4
         let scale = (0..<digits).reduce(1.0) { scale, _ in scale * 10 }

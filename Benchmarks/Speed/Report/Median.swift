@@ -1,4 +1,4 @@
 extension [Double] {
-    /// The middle of what was measured at least once.
+    /// The median of numbers, of which there is at least one.
     var median: Double { sorted()[count / 2] }
 }

@@ -2,7 +2,7 @@ import Foundation
 
 /// All figures of a run, as a table or as JSON.
 struct Report {
-    /// Rates before and after; nil where the program is missing.
+    /// The rates of `openssl speed` before and after the run; nil where the program is missing.
     var openSSL: [Double?] = []
     private var figures: [Figure] = []
     private var notes: [String] = []
@@ -36,7 +36,7 @@ struct Report {
                 case nil: nil
                 }
             let ratio = base.map { figure.value / $0.value }
-            // Without its base an aim of a ratio says nothing.
+            // The aim of a ratio cannot be judged without the base.
             let measured = figure.base == nil ? figure.value : ratio
             return Line(
                 section: figure.section.rawValue, name: figure.name, value: figure.value, unit: figure.unit,
@@ -45,7 +45,7 @@ struct Report {
         }
     }
 
-    /// What must be so and is not.
+    /// The figures whose aim is a duty and is not met.
     var faults: [String] {
         zip(figures, lines).compactMap { figure, line in
             figure.isDuty && line.met != true ? "\(figure.name): \(figure.value.short)" : nil

@@ -33,7 +33,7 @@ enum ApplePaySection {
         ]
     }
 
-    /// CPU seconds.
+    /// The CPU seconds of each operation.
     private struct Times {
         var verification = 0.0
         var both = 0.0

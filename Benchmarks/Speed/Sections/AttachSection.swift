@@ -1,6 +1,6 @@
 import NIOCore
 
-/// Attaches over HTTP, each of a new purchase by a new user, and how many of them share a commit.
+/// Attaches over HTTP, each of a new purchase by a new user, and the number of commits that they took.
 struct AttachSection {
     let bench: Workbench
     let engine: Engine

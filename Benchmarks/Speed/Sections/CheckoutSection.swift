@@ -1,14 +1,14 @@
 import NIOCore
 import TestSupport
 
-/// What Paydesk adds to a provider's own time, and what an account that hangs does to another one's checkouts.
+/// The delay that Paydesk adds to a provider's own, and the effect of a hanging account on another account's checkouts.
 struct CheckoutSection {
     let bench: Workbench
     let engine: Engine
 
     private static let upstream = TimeAmount.milliseconds(50)
     private static let perSecond: Int64 = 200
-    /// Of all checkouts, so many of five are for the account that is measured.
+    /// The share, in fifths, of all checkouts that is for the measured account.
     private static let measuredOfFive: Int64 = 4
     private static let seconds: Int64 = 20
     private static let warmUp: Int64 = 3
@@ -56,7 +56,7 @@ struct CheckoutSection {
         }
     }
 
-    /// The upstream's own delays, asked by the same client at the same pace: what Paydesk adds is beyond them.
+    /// The upstream's own delays, measured by the same client at the same pace; Paydesk adds the rest.
     private static func direct(to port: UInt16, _ path: String) async throws -> [Double?] {
         let measured = perSecond * measuredOfFive / 5
         let request = RequestBytes.post(
@@ -67,7 +67,7 @@ struct CheckoutSection {
             staysAwake: Cores.isDivided)
     }
 
-    /// The same through the framework and its HTTP client alone, which keep nothing.
+    /// The delays through the framework and its HTTP client alone, which keep nothing.
     private func relayed(to upstream: StripeUpstream) async throws -> Delays {
         let port = try FreePort.next()
         let relay = Cores.first(
@@ -80,7 +80,9 @@ struct CheckoutSection {
         }
     }
 
-    /// Checkouts on both accounts at once; the delays are those on the one that is measured.
+    /// Sends checkouts on both accounts at once.
+    ///
+    /// - Returns: the delays on the measured account.
     private func round(
         _ server: ServerProcess, _ customers: [Customer], seconds: Int64
     ) async throws -> [Double?] {
@@ -107,7 +109,7 @@ struct CheckoutSection {
         }
     }
 
-    /// What the checkouts of one round cost the server.
+    /// The cost of one round's checkouts for the server.
     private func cost(cpuSeconds: Double, commits: Int) -> [Figure] {
         let count = Double(Self.perSecond * Self.seconds)
         return [

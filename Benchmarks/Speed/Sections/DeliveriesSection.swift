@@ -7,7 +7,7 @@ struct DeliveriesSection {
     let bench: Workbench
     let engine: Engine
 
-    /// An endpoint that got nothing for so long will get nothing more.
+    /// The silence after which an endpoint is taken to get no more messages.
     private static let patience = Duration.seconds(60)
 
     func figures() async throws -> [Figure] {
@@ -27,7 +27,7 @@ struct DeliveriesSection {
         }
         try await EventSeeder.fill(installation, with: bench.events)
         return try await installation.whileServing { server in
-            // Some messages come before the server says that it is ready: what is counted begins here for both.
+            // Some messages come before the server says that it is ready: counts and CPU time both begin here.
             let (before, started) = (ledger.counts, ContinuousClock.now)
             let cpuBefore = try CPUTime.of(server.pid)
             try await wait(ledger) { $0.seen >= bench.events }
@@ -55,7 +55,7 @@ struct DeliveriesSection {
         ]
     }
 
-    /// Until it is so, or nothing comes any more.
+    /// Waits until the condition holds, or no message has come for a while.
     private func wait(_ ledger: DeliveryLedger, _ isSo: (DeliveryLedger.Counts) -> Bool) async throws {
         var (last, since) = (ledger.counts, ContinuousClock.now)
         while !isSo(last), ContinuousClock.now - since < Self.patience {

@@ -9,12 +9,13 @@ struct GrowthSection {
     let progress: (String) -> Void
 
     private static let small = 1_000
-    /// Users who ask, chosen evenly: as many of the large installation, so that only what is stored differs.
+    /// The number of users who ask, chosen evenly; the same in both installations, so that only the stored amount
+    /// differs.
     private static let asking = 999
-    /// Users who ask so seldom that a server remembers neither their tokens nor its answers.
+    /// The number of users who ask so seldom that a server remembers neither their tokens nor its answers.
     private static let strangers = 20_000
 
-    /// A running server and who asks it.
+    /// A running server and the requests that it gets.
     private struct Size {
         let grants: Int
         let server: ServerProcess
@@ -46,7 +47,7 @@ struct GrowthSection {
         }
     }
 
-    /// Status reads that begin with the token and end in the database.
+    /// Status reads of users whom the server does not remember, so that each verifies the token and reads the database.
     private func forgotten(_ size: Size) async throws -> Figure {
         let names = stride(from: 1, to: size.grants, by: max(1, size.grants / Self.strangers)).map {
             Customer.name(UInt32($0))
@@ -62,7 +63,7 @@ struct GrowthSection {
     private func compared(
         _ what: String, _ sizes: [Size], aim: Aim?, _ plan: @escaping (Size) -> LoadPlan
     ) async throws -> [Figure] {
-        // The first load of each finds caches cold, and is not counted.
+        // The first load of each server finds caches cold, and is not counted.
         for size in sizes { _ = try await size.server.measure(plan(size)) }
         let measured = try await Measurement.inTurn(sizes.map { size in { try await size.server.measure(plan(size)) } })
         let base = Figure.Base.figure("that at \(Self.small)", measured[0].perCPUSecond)
@@ -90,7 +91,7 @@ struct GrowthSection {
         return Size(grants: grants, server: server, asking: asking)
     }
 
-    /// That the users of the filled database own what they should.
+    /// Checks that the first and the last user of the filled database own a pass.
     private func check(_ server: ServerProcess, _ names: [String]) async throws {
         for name in [names.first, names.last].compactMap(\.self) {
             let reply = await LoopbackHTTP.send(

@@ -2,7 +2,7 @@ import NIOCore
 import Synchronization
 import TestSupport
 
-/// How long an event takes to healthy endpoints, with and without a dead and a slow one beside them.
+/// The delay of events to healthy endpoints, with and without a dead and a slow endpoint beside them.
 struct IsolationPart {
     let bench: Workbench
     let engine: Engine
@@ -10,7 +10,9 @@ struct IsolationPart {
     private static let attaches = 600
     private static let perSecond: Int64 = 60
     private static let healthy = 3
-    /// A dead endpoint's attempts last 15 seconds: two rounds in a row, so that they end and come again while measured.
+    /// Rounds with and without the bad endpoints.
+    ///
+    /// A dead endpoint's attempts last 15 seconds, so that two such rounds in a row see attempts end and begin again.
     private static let troubled = [false, true, true, false, false, true]
     private static let slowness = TimeAmount.milliseconds(300)
     private static let patience = Duration.seconds(60)
@@ -54,7 +56,7 @@ struct IsolationPart {
         }
     }
 
-    /// Runs the body while each of these has an endpoint and a webhook.
+    /// Runs the body while each of the arrivals has an endpoint and a webhook.
     private func whileHealthy(
         _ arrivals: ArraySlice<Arrivals>, _ partner: Partner, _ body: () async throws -> [Figure]
     ) async throws -> [Figure] {
@@ -68,7 +70,7 @@ struct IsolationPart {
     private func rounds(
         _ server: ServerProcess, _ partner: Partner, _ bad: Bad, _ arrivals: [Arrivals]
     ) async throws -> [Figure] {
-        // Caches and connections are not to be measured.
+        // The first, shorter round warms caches and connections, and is not counted.
         for webhook in bad.webhooks { try await partner.setWebhook(webhook, isEnabled: false) }
         _ = try await round(server, arrivals, count: Self.attaches / 5)
         var (with, without) = ([Delays](), [Delays]())
@@ -113,7 +115,7 @@ struct IsolationPart {
     }
 }
 
-/// When a healthy endpoint got each subject's event.
+/// The time at which a healthy endpoint got each subject's event.
 private final class Arrivals: Sendable {
     private let times = Mutex([String: ContinuousClock.Instant]())
 
@@ -127,14 +129,14 @@ private final class Arrivals: Sendable {
         times.withLock { times in orders.count { times[$0] == nil } }
     }
 
-    /// From the answer to the attach, in seconds.
+    /// The seconds from the answer to each attach until its event came.
     func delays(of orders: [String: ContinuousClock.Instant]) -> [Double] {
         times.withLock { times in orders.compactMap { order, answered in times[order].map { ($0 - answered).seconds } }
         }
     }
 }
 
-/// An endpoint that does not do what it should, and how many messages it has got.
+/// An endpoint that never answers or answers late, with the number of messages that it has got.
 private final class BadEndpoint: Sendable {
     private let reaction: Receiver.Answer
     private let count = Atomic<Int>(0)

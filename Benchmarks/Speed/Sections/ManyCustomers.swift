@@ -4,9 +4,10 @@ import ProviderKit
 import Synchronization
 import TestSupport
 
-/// Apple's server API for any number of customers, each of whom has renewed one subscription; it keeps nothing of them.
+/// Apple's server API for any number of customers, each with one subscription that was renewed once; it stores none of
+/// them.
 ///
-/// It notes this process' memory every so many customers.
+/// The object records the memory of this process at regular intervals of customers.
 final class ManyCustomers: HTTPTransport {
     private struct State {
         var asked = 0
@@ -22,7 +23,9 @@ final class ManyCustomers: HTTPTransport {
 
     init(sampling interval: Int) { self.interval = interval }
 
-    /// One of the two periods of a customer's subscription.
+    /// The transaction of a period of a customer's subscription.
+    ///
+    /// - Parameter period: 0 or 1.
     static func sale(_ number: Int, period: Int64) -> AppleSale {
         let bought = start.adding(seconds: (period - 1) * month)
         return AppleSale("com.example.apple.auto", AppleSale.subscription, at: bought) {
@@ -34,7 +37,7 @@ final class ManyCustomers: HTTPTransport {
         }
     }
 
-    /// The most memory that was noted before the customer of this number.
+    /// The most memory, in mebibytes, that was recorded up to a number of customers.
     func peak(before number: Int) -> Double {
         state.withLock { $0.samples.filter { $0.asked <= number }.map(\.mebibytes).max() ?? 0 }
     }

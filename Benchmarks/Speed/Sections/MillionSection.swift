@@ -2,7 +2,7 @@ import Foundation
 import Store
 import TestSupport
 
-/// Every list, search, explanation and sum of an installation with a million orders, and `/readyz` beside them.
+/// Lists, searches, explanations and sums of an installation with a million orders, and `/readyz` beside them.
 struct MillionSection {
     let bench: Workbench
     let engine: Engine
@@ -15,7 +15,7 @@ struct MillionSection {
     func figures() async throws -> [Figure] {
         let installation = try Installation(bench, on: engine)
         defer { installation.remove() }
-        // One order made by the server has what the others are made like.
+        // One order made by the server is the model of the others' terms.
         let (customer, sale) = (Customer.new(), Customer.purchase())
         try await installation.whileServing { server in
             let request = customer.attach(sale, port: server.port)
@@ -49,7 +49,7 @@ struct MillionSection {
         let user: String
     }
 
-    /// Made by the command line, as an operator makes them.
+    /// Makes keys by the command line, as an operator does.
     private func keys(_ installation: Installation) async throws -> Keys {
         func key(_ name: String, _ scopes: String) async throws -> String {
             let output = try await bench.run(
@@ -98,7 +98,7 @@ struct MillionSection {
             ]
     }
 
-    /// Milliseconds of each exchange, on a connection of its own; the first is not counted.
+    /// The milliseconds of each exchange on a connection of its own, without the first one.
     private func times(_ path: String, _ bearer: String, _ server: ServerProcess) async throws -> [Double] {
         var times: [Double] = []
         for _ in 0...Self.rounds {
@@ -113,7 +113,7 @@ struct MillionSection {
         return Array(times.dropFirst())
     }
 
-    /// The slowest of many `/readyz` beside lists of 200 orders and exports.
+    /// The slowest of 200 `/readyz` beside lists of 200 objects and an export.
     private func readiness(_ server: ServerProcess, _ keys: Keys) async throws -> Figure {
         async let lists = withThrowingTaskGroup(of: Void.self) { group in
             for path in ["/v1/admin/orders?limit=200", "/v1/partner/events?limit=200", "/v1/admin/export/orders.csv"] {

@@ -2,7 +2,7 @@ import NIOCore
 import Store
 import TestSupport
 
-/// What further nodes on one PostgreSQL cost, and whether they do together what one does.
+/// The cost of further nodes on one PostgreSQL, and the proof that several nodes act once for each key.
 struct NodesSection {
     let bench: Workbench
     let cluster: PostgresCluster
@@ -11,9 +11,9 @@ struct NodesSection {
     private static let keys = 1_000
     private static let warmUp = 1_000
     private static let turns = 3
-    /// How long each turn attaches.
+    /// The seconds of load in each turn.
     private static let seconds = 12
-    /// Which part of what one node does at most is asked of one node, and of four together.
+    /// The share of one node's greatest rate that is asked of one node, and of four together.
     private static let load = 0.4
 
     private struct Cost {
@@ -21,11 +21,12 @@ struct NodesSection {
         let database: Double
     }
 
-    /// How a load is spread.
+    /// A way in which a load is spread over nodes.
     ///
-    /// What a further node costs by being there shows beside a node that has the whole load, and what loaded nodes cost each
-    /// other beside one that has as much as each of them. A quarter of the load makes every attach of a single node dearer,
-    /// because fewer share what they have in common, so that four nodes with the load of one say little of what nodes cost.
+    /// `besideIdle` against `one` shows the cost of further nodes without load. `four` against `quarter` shows the cost
+    /// of loaded nodes for each other, where each has as much load. `four` against `one` mixes the two with a third
+    /// effect: with a quarter of the load every attach of a single node costs more, because fewer share the common
+    /// work.
     private enum Spread: CaseIterable {
         case one
         case besideIdle
@@ -34,7 +35,7 @@ struct NodesSection {
 
         var nodes: Int { self == .one || self == .quarter ? 1 : 4 }
         var loaded: Int { self == .four ? 4 : 1 }
-        /// By which the load is divided.
+        /// The divisor of the load.
         var part: Int64 { self == .quarter ? 4 : 1 }
     }
 
@@ -50,7 +51,7 @@ struct NodesSection {
             _ = try await saturate([server], attaches: Self.warmUp)
             try first.analyze()
             let most = try await saturate([server], attaches: bench.attaches)
-            // So many that each of four nodes has as many.
+            // A multiple of four, so that each of four nodes has the same rate.
             return max(4, Int64(most * Self.load) / 4 * 4)
         }
         for _ in 0..<Self.turns {
@@ -63,7 +64,7 @@ struct NodesSection {
                 costs[spread, default: []].append(measured)
             }
         }
-        // Last, because the jobs of so many open orders are no part of an attach.
+        // Last, because the many open orders bring jobs that are no part of an attach.
         let orders = try await first.whileServing { try await effects(of: [$0], more[0], more[1], first) }
         let keys = Figure(
             section: .nodes, name: "orders of \(Self.clients) clients × \(Self.keys) keys on three nodes",
@@ -83,7 +84,7 @@ struct NodesSection {
             + spreading
     }
 
-    /// What the same spread costs where no node takes part; nothing where pgbench is missing.
+    /// The cost of the same spread where no node takes part; empty where pgbench is missing.
     private func spreading(_ perSecond: Int64) async throws -> [Figure] {
         guard let program = try Pgbench.program(of: cluster) else { return [] }
         let pgbench = try await PgbenchSpread(program, of: cluster, bench: bench)
@@ -129,15 +130,19 @@ struct NodesSection {
 
     // MARK: The cost of an attach
 
-    /// CPU seconds of one attach where so many a second are asked of the first nodes together, whatever else all nodes do
-    /// meanwhile.
+    /// The CPU seconds of one attach under a steady load on the first nodes, with all the nodes' other work included.
     ///
-    /// Far from saturated: nodes that are full wait for each other and for the cores, and share less of each turn.
+    /// The load stays far below the greatest rate: nodes at their limit wait for each other and for the cores, and
+    /// share less of each turn.
+    ///
+    /// - Parameters:
+    ///   - loaded: the number of nodes that get load.
+    ///   - perSecond: attaches a second of all these nodes together.
     private func cost(
         _ nodes: [ServerProcess], loaded: Int, of installation: Installation, perSecond: Int64
     ) async throws -> Cost {
-        // Prepares every statement on every connection, four times as many on four nodes; what it leaves to be done
-        // afterwards, four times as much, is no cost of what follows.
+        // Prepares every statement on every connection, of which four nodes have four times as many. The jobs that this
+        // leaves must end first, or their cost would count.
         _ = try await saturate(nodes, attaches: Self.warmUp * nodes.count)
         try await settle(installation)
         let each = perSecond / Int64(loaded)
@@ -173,7 +178,7 @@ struct NodesSection {
         throw BenchFailure(description: "events still have no number a minute after the load")
     }
 
-    /// The number of attaches a second for all clients together, spread over the nodes.
+    /// The greatest number of attaches a second for all clients together, spread over the nodes.
     private func saturate(_ nodes: [ServerProcess], attaches: Int) async throws -> Double {
         let plans = nodes.map { node in
             LoadPlan(
@@ -206,8 +211,9 @@ struct NodesSection {
         return try first.count("orders") - before
     }
 
-    /// Every client sends every key; one that another client has just taken is answered 409, and on a busy machine a node
-    /// may ask to come again.
+    /// Sends every key from every client.
+    ///
+    /// A key that another client has just taken is answered 409; on a busy machine a node may answer 502 or 503.
     private func insist(_ customer: Customer, _ clients: Int, at node: ServerProcess) async throws {
         let requests = (0..<Self.keys * clients).map { number in
             RequestBytes.post(

@@ -1,6 +1,6 @@
 import NIOCore
 
-/// What a server still does when twice as much is asked of it as it can do.
+/// The answers of a server that gets twice as many requests as it can handle.
 struct OverloadSection {
     let bench: Workbench
     let engine: Engine
@@ -8,7 +8,7 @@ struct OverloadSection {
     private static let seconds: Int64 = 8
     private static let rounds = 3
     private static let customers = 2_000
-    /// Within so many seconds an answer is of use.
+    /// The seconds within which an answer is of use to a client.
     private static let useful = 1.0
 
     private struct Round {
@@ -41,7 +41,7 @@ struct OverloadSection {
         return figures(sorted[sorted.count / 2])
     }
 
-    /// As many checkouts as 64 clients get, each waiting for its answer.
+    /// The rate of checkouts of 64 clients, each of which waits for its answer.
     private func peak(_ server: ServerProcess, _ customers: [Customer]) async throws -> Double {
         let plan = LoadPlan(
             clients: Workbench.manyClients, length: .seconds(Int(Self.seconds / 2)),

@@ -2,7 +2,7 @@ import Foundation
 import Store
 import TestSupport
 
-/// How near attaches over HTTP come to what the same PostgreSQL does when it is sent nothing but their statements.
+/// The rate of attaches over HTTP beside the rate at which the same PostgreSQL runs their statements alone.
 struct PgbenchSection {
     let bench: Workbench
     let cluster: PostgresCluster
@@ -11,7 +11,7 @@ struct PgbenchSection {
     private static let turns = 3
     private static let warmUp = 500
 
-    /// What one attach told the database, and what it left there.
+    /// The statements of one attach, and the rows that it adds to each table.
     private struct Recording {
         let script: PgbenchScript
         let growth: [String: Int]
@@ -32,7 +32,7 @@ struct PgbenchSection {
         let connections = PostgresSettings().connections
         var (attaches, transactions): ([Double], [Double]) = ([], [])
         for turn in 0..<Self.turns {
-            // A server that is not there does not look for work while pgbench runs.
+            // A stopped server does not look for work while pgbench runs.
             let attach = try await installation.whileServing { server in
                 _ = try await server.measure(plan(server, Self.warmUp))
                 return try await server.measure(plan(server, bench.attaches))
@@ -55,7 +55,7 @@ struct PgbenchSection {
         ]
     }
 
-    /// Who is asked to come again, as on a busy machine, is not counted.
+    /// The attaches of a measurement; a 503, as on a busy machine, does not count as an answer.
     private func plan(_ server: ServerProcess, _ count: Int) -> LoadPlan {
         LoadPlan(
             clients: Workbench.manyClients, length: .once,
@@ -64,11 +64,11 @@ struct PgbenchSection {
 
     // MARK: Recording
 
-    /// The statements of two attaches, and the rows that a third one adds.
+    /// Records the statements of two attaches, and the rows that a third one adds.
     private func record(
         _ server: ServerProcess, _ installation: Installation, _ log: StatementLog
     ) async throws -> Recording {
-        // Far apart, so that no id of the store is taken for a time.
+        // The numbers lie far apart, so that the script takes no id of the store for a time.
         var transactions: [[RecordedStatement]] = []
         for id in ["470000123456789", "480000987654321"] {
             let customer = try await attachOnce(server, id)

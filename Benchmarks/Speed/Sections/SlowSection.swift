@@ -2,7 +2,7 @@ import Foundation
 import NIOCore
 import TestSupport
 
-/// What connections that do nothing but stay do to those of other clients, and to the server's memory.
+/// The effect of connections that only stay open on other clients' delays and on the server's memory.
 struct SlowSection {
     let bench: Workbench
     let engine: Engine
@@ -49,7 +49,7 @@ struct SlowSection {
         }
     }
 
-    /// Waits until the server has closed what the crowd left, which would delay those who are measured without it.
+    /// Waits until the server has closed the crowd's connections, whose end would delay the requests of the next round.
     private func closed(_ server: ServerProcess, downTo descriptors: Int) async throws {
         for _ in 0..<6_000 {
             // Some connections to the database and to the measuring client come and go.

@@ -7,13 +7,13 @@ struct StatusSection {
     let engine: Engine
 
     private static let owners = 1_000
-    /// Tokens of each owner in the row with so many tokens that a server cannot remember them all.
+    /// The tokens of each owner in the measurement with more tokens than a server can remember.
     private static let tokens = 20
 
     private struct Servers {
         let empty: ServerProcess
         let desk: ServerProcess
-        /// The same with rate limits.
+        /// The same server with rate limits.
         let limited: ServerProcess
         let owners: [Customer]
     }
@@ -71,7 +71,7 @@ struct StatusSection {
             { try await servers.empty.measure(self.empty(servers, clients: clients, isBare: true)) },
             { try await servers.limited.measure(self.reads(servers.limited, servers, clients: clients)) },
         ])
-        // Last, because it drives from the server's memory what the others find there.
+        // Last, because its tokens drive those of the other measurements out of the server's memory.
         let forgotten = try await servers.desk.measure(plan(clients, strangers))
         return compared(measured[0], measured[1], clients: clients, aim: .atLeast(0.5)) + [
             figure("empty route, request without a token", measured[2]),
@@ -110,7 +110,7 @@ struct StatusSection {
         plan(clients, servers.owners.map { $0.status(port: server.port) })
     }
 
-    /// - Parameter isBare: without the tokens that make both servers read the same heads.
+    /// - Parameter isBare: leaves out the tokens, which otherwise make both servers parse heads of the same length.
     private func empty(_ servers: Servers, clients: Int, isBare: Bool = false) -> LoadPlan {
         let port = servers.empty.port
         return plan(

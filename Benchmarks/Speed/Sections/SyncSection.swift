@@ -8,7 +8,7 @@ import TestSupport
 /// The job, its database and the client of Apple's server API are the real ones; Apple answers without a network, and the
 /// pauses of the rate limits move the clock instead of taking time.
 enum SyncSection {
-    /// Memory is compared from this share of the subscriptions on, when everything has been used for the first time.
+    /// The divisor of the subscriptions from which memory is compared: by then all code and caches have been used once.
     private static let first = 10
 
     static func figures(subscriptions: Int) async throws -> [Figure] {

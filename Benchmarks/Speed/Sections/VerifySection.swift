@@ -7,7 +7,7 @@ import TestSupport
 enum VerifySection {
     private static let coldRounds = 500
     private static let warmRounds = 20_000
-    /// Different payloads under one leaf, as a server sees them.
+    /// The number of different payloads under one leaf, as a server sees them.
     private static let payloads = 2_000
     private static let notices = 5_000
 
@@ -55,7 +55,7 @@ enum VerifySection {
         return Double(warmRounds) / (CPUTime.ofThread - started)
     }
 
-    /// A verifier remembers chains, so that each verification has one of its own, made before.
+    /// The rate with a new verifier for each verification, made before, because a verifier remembers chains.
     private static func cold(_ root: [UInt8], _ transactions: [String]) throws -> Double {
         let verifiers = try (0..<coldRounds).map { _ in try verifier(root) }
         let started = CPUTime.ofThread

@@ -2,11 +2,11 @@ import Domain
 import Foundation
 import Store
 
-/// SQL that writes the rows of one attach again for other users, as if each of them had attached a purchase.
+/// SQL that copies the rows of one attach for other users, as if each of them had attached a purchase.
 ///
-/// Each id, the user's name and the transaction's number become those of user n; times are spread over twenty days;
-/// all else, sealed evidence and JSON included, is as the server wrote it. The audit's digests are copies too, so
-/// `paydesk check` does not find them right.
+/// Each id, the user's name and the transaction's number become those of user n; times are spread over twenty days. All
+/// else, sealed evidence and JSON included, stays as the server wrote it. The audit's digests are copies too, so that
+/// `paydesk check` finds them wrong.
 struct CloneStatements {
     let footprint: Footprint
     let dialect: Dialect
@@ -14,7 +14,7 @@ struct CloneStatements {
     let user: String
     let transaction: String
 
-    /// A statement for each row of the attach: users `first` to `last`.
+    /// The statements, one for each row of the attach, that write the row for the users `first` to `last`.
     func statements(from first: Int, through last: Int) -> [String] {
         footprint.entries.map { entry in
             let values = zip(entry.row.columns, entry.row.values).filter { $0.1 != .null }
@@ -35,12 +35,14 @@ struct CloneStatements {
         }
     }
 
-    /// What the dispatcher numbers next.
+    /// Sets the counter of the dispatcher's numbers behind the written events.
     static let afterwards =
         "UPDATE counters SET value = (SELECT COALESCE(MAX(seq), 0) FROM events) WHERE name = 'event'"
 
     private func isEventNumber(_ table: String, _ column: String) -> Bool { table == "events" && column == "seq" }
 
+    /// The number of the event for user n.
+    ///
     /// The attach's own numbers begin at 1, so that those of user n follow those of the user before.
     private func eventNumber(_ value: SQLValue) -> String {
         let events = footprint.entries.count { $0.table == "events" }
@@ -61,7 +63,7 @@ struct CloneStatements {
         }
     }
 
-    /// The text with what is the attach's own replaced.
+    /// An SQL expression of the text in which the attach's own ids and names are replaced by those of user n.
     private func expression(_ text: String) -> String {
         var parts: [String] = []
         var plain = text[...]
@@ -88,17 +90,17 @@ struct CloneStatements {
         switch token {
         case user: "'user-' || \(hexadecimal)"
         case transaction: "'10000000' || \(decimal)"
-        // Prefix and time stay, then the number, then what tells two ids of one attach apart.
+        // Prefix and time stay, then the number follows, then the part that distinguishes two ids of one attach.
         default: "\(quoted(token.prefix(14))) || \(decimal) || \(quoted(token.suffix(8)))"
         }
     }
 
-    /// n in 8 digits.
+    /// SQL for n in 8 digits.
     private var decimal: String {
         dialect == .sqlite ? "printf('%08d', n)" : "lpad(n::text, 8, '0')"
     }
 
-    /// As ``Customer/name(_:)`` scatters.
+    /// SQL for the same scattered number as in ``Customer/name(_:)``.
     private var hexadecimal: String {
         let scattered = "(n * 2654435761) % 4294967296"
         return dialect == .sqlite ? "printf('%08x', \(scattered))" : "lpad(to_hex(\(scattered)), 8, '0')"

@@ -2,7 +2,7 @@ import Store
 
 /// Writes events that were committed and never dispatched, as many as a long halt of the dispatcher would leave.
 enum EventSeeder {
-    /// Stands in an id for what is random in a real one.
+    /// Takes the place of the random part in an id.
     private static let mark = "00000000"
     private static let chunk = 20_000
     private static let sequences = 5
@@ -17,13 +17,13 @@ enum EventSeeder {
         try await Seeder.write(chunks, to: try DatabaseURL(installation.databaseURL))
     }
 
-    /// Which of the events an id means; nil for one that is not of these.
+    /// The number of the written event with an id; nil for the id of another event.
     static func number(of id: String) -> Int? {
         let parts = (id.dropFirst(14).prefix(8), id.dropFirst(22))
         return parts.0 == mark ? Int(parts.1) : nil
     }
 
-    /// The same on both engines.
+    /// The statement that writes some of the events, on either engine.
     private static func statement(from first: Int, through last: Int) -> String {
         let group = subjects * sequences
         let subject = digits("n / \(group) * \(subjects) + n % \(subjects)")

@@ -1,13 +1,13 @@
 import Store
 
-/// The rows that one attach wrote, found by following its ids through all tables.
+/// The rows that one attach wrote, found by searching its ids in all tables.
 struct Footprint: Sendable {
     struct Entry: Sendable {
         let table: String
         let row: Row
     }
 
-    /// Tables in the order of their making, so that what is referred to comes first.
+    /// The rows by table, in the order of the tables' creation, so that a referenced row comes first.
     let entries: [Entry]
     /// The ids of the attach's own objects.
     let ids: Set<String>

@@ -5,8 +5,8 @@ import Store
 /// Writes orders with their payments, refunds, purchases, grants, events, history and audit, as years of business leave
 /// them, by SQL and without a server.
 ///
-/// Every tenth order is of a partner, every fifth one a store's; of a hundred, 10 are closed, 2 open, 4 refunded, 2 partly.
-/// An order's number is the end of its ids, and its payment's reference at its provider is `ref-<number>`.
+/// Every tenth order is of a partner, every fifth one a store's. Of a hundred, 10 are closed, 2 open, 4 refunded, 2
+/// partly. An order's number is the end of its ids, and its payment's reference at its provider is `ref-<number>`.
 struct OrderSeeder {
     let dialect: Dialect
     let count: Int
@@ -15,7 +15,7 @@ struct OrderSeeder {
 
     static let users = 100_000
     static let accounts = ["alipay-main", "epay-main", "stripe-main", "wechat-main"]
-    /// Orders of one hour.
+    /// The number of orders in one hour.
     private static let chunk = 500
 
     /// The chunks of a database; each is run in one transaction.
@@ -126,10 +126,9 @@ struct OrderSeeder {
 
     private var blob: String { dialect == .sqlite ? "X'00'" : "'\\x00'::bytea" }
 
-    /// An id made at a time, which ends in a number.
+    /// SQL for an id made at a time, which ends in a number of 16 digits.
     private func id(_ prefix: String, at time: Int64, _ number: String = "n") -> String {
         let head = ID<Order>.least(at: Timestamp(time)).rawValue.dropFirst(4).prefix(10)
-        // A number has 16 places.
         return "'\(prefix)_\(head)' || substr(CAST(10000000000000000 + \(number) AS text), 2)"
     }
 

@@ -4,12 +4,12 @@ import NIOCore
 import Store
 import TestSupport
 
-/// Fills the database of an installation with what attaches leave there.
+/// Fills the database of an installation with the rows that attaches leave there.
 enum Seeder {
     /// Users whose rows are written by one transaction.
     private static let chunk = 20_000
 
-    /// Attaches one purchase through the server, then multiplies what that wrote while the server is down.
+    /// Attaches one purchase through the server, then multiplies the rows of that attach while the server is down.
     static func fill(_ installation: Installation, to grants: Int) async throws {
         let (customer, sale) = (Customer.new(), Customer.purchase())
         try await installation.whileServing { server in
@@ -44,7 +44,7 @@ enum Seeder {
             footprint: try result.get(), dialect: dialect, user: user, transaction: transaction)
     }
 
-    /// Writes to the file itself, without a journal: nobody else has it, and a broken run throws it away.
+    /// Writes to the file itself, without a journal: no other process has it open, and a broken run discards it.
     private static func fill(_ path: String, _ chunks: [[String]]) throws {
         var configuration = Configuration()
         configuration.prepareDatabase { connection in
@@ -59,7 +59,7 @@ enum Seeder {
             }
         }
         try queue.close()
-        // What the measured commits wait for must not be the pages of this.
+        // Flushes the written pages now, so that the measured commits do not wait for them.
         let file = open(path, O_RDONLY)
         defer { close(file) }
         guard file >= 0, fsync(file) == 0 else { throw BenchFailure(description: "cannot write \(path)") }
@@ -77,7 +77,7 @@ enum Seeder {
                     for statement in statements { try transaction.execute(statement) }
                 }
             }
-            // The throwaway server's autovacuum, which would gather these, is off.
+            // The autovacuum of the throwaway server, which would gather the statistics, is off.
             try await store.write { try $0.execute("ANALYZE") }
             result = .success(())
         } catch { result = .failure(error) }

@@ -25,17 +25,17 @@ struct Customer: Sendable {
         token = Self.token(for: name, lifetime: lifetime)
     }
 
-    /// This user with other tokens, as after further logins.
+    /// The same user with other tokens, as after further logins.
     func again(_ count: Int) -> [Customer] {
         (1...count).map { Customer(name: name, lifetime: 86_400 + $0) }
     }
 
-    /// A user that nobody has seen.
+    /// A user with a name that is new in this process.
     static func new() -> Customer { Customer(name: name(number.add(1, ordering: .relaxed).newValue)) }
 
-    /// The name of a user by number; below 2^31 are those that a database is filled with.
+    /// The name of a user by number; the numbers below 2^31 are those that a database is filled with.
     ///
-    /// Names lie scattered, as the ids of an app's users do: the factor is odd, so that no two numbers have one name.
+    /// Names are scattered, as the ids of an app's users are: the factor is odd, so that no two numbers have one name.
     static func name(_ number: UInt32) -> String {
         let digits = String(number &* 2_654_435_761, radix: 16)
         return "user-" + String(repeating: "0", count: 8 - digits.count) + digits
@@ -61,14 +61,14 @@ extension Customer {
         }
     }
 
-    /// The request that attaches a purchase, a new one where none is given.
+    /// The request that attaches a purchase; a new purchase where none is given.
     func attach(_ sale: AppleSale = Self.purchase(), port: UInt16, isIdempotent: Bool = false) -> ByteBuffer {
         RequestBytes.post(
             "/v1/public/iap/apple/transactions/attach", port: port, token: token,
             body: #"{"signed_transaction_jws":"\#(sale.jws)"}"#, key: isIdempotent ? "attach-1" : nil)
     }
 
-    /// The request that asks what this customer owns.
+    /// The request for the status of this customer's entitlements.
     func status(port: UInt16) -> ByteBuffer {
         RequestBytes.get("/v1/public/iap/apple/status", port: port, token: token)
     }

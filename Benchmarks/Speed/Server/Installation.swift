@@ -5,7 +5,7 @@ import TestSupport
 /// A folder with a configuration of `paydesk serve`, and the database that it names.
 struct Installation: Sendable {
     static let product = "com.example.vip.month"
-    /// Which of the limits are on, each as it is by default.
+    /// The limits that are on, each with its default value.
     enum Limits {
         case all
         case concurrency
@@ -21,10 +21,10 @@ struct Installation: Sendable {
         }
     }
 
-    /// All nodes of one database have the same key: what one seals, another opens.
+    /// The key of all nodes of one database: each must open the secrets that another has sealed.
     private static let secretKey = "dGhlIGJlbmNobWFyaydzIGtleTogMzIgYnl0ZXMuLi4="
 
-    /// The account that plays a provider within the server.
+    /// An account of the sandbox provider, which plays a payment service within the server.
     static let sandbox = """
         account: box
         kind: sandbox
@@ -36,11 +36,11 @@ struct Installation: Sendable {
 
     let folder: String
     let port: UInt16
-    /// As in `database.url`, but absolute.
+    /// The same as `database.url`, but with an absolute path.
     let databaseURL: String
     private let bench: Workbench
 
-    /// Writes the configuration; a PostgreSQL database is made as well.
+    /// Writes the configuration and, for PostgreSQL, creates a database.
     init(_ bench: Workbench, on engine: Engine, limits: Limits = .none, privateWebhooks: Bool = false) throws {
         let folder = try bench.makeFolder("desk")
         let port = try FreePort.next()
@@ -115,9 +115,9 @@ struct Installation: Sendable {
           root_certificates: ["\(AppleTestCertificates.rootFile)"]
         """
 
-    /// Starts `paydesk serve`, runs the body and stops it.
+    /// Starts `paydesk serve`, runs the body and stops the server.
     ///
-    /// - Parameter place: what the command becomes, such as one that runs on one core.
+    /// - Parameter place: changes the command, for example into one that runs on one core.
     func whileServing<T>(
         on place: ([String]) -> [String] = { $0 }, _ body: (ServerProcess) async throws -> T
     ) async throws -> T {
@@ -126,7 +126,9 @@ struct Installation: Sendable {
         return try await server.whileRunning(body)
     }
 
-    /// How many rows of a database of PostgreSQL are in a table, or meet the condition that stands with its name.
+    /// Counts rows of a PostgreSQL database.
+    ///
+    /// - Parameter rows: the name of a table, or the name and a condition, as in `events WHERE seq IS NULL`.
     func count(_ rows: String) throws -> Int {
         guard case .postgres(let address) = try DatabaseURL(databaseURL) else {
             throw BenchFailure(description: "the rows of another engine")
@@ -135,17 +137,17 @@ struct Installation: Sendable {
         return Int(try connection.run("SELECT count(*) AS count FROM \(rows)").first?.int("count") ?? 0)
     }
 
-    /// Lets PostgreSQL look at what is stored and tidy up, as its own housekeeping does within a minute, but not in a
-    /// throwaway server.
+    /// Gathers statistics and tidies the tables of PostgreSQL.
     ///
-    /// A plan that was made for empty tables reads all rows of one environment for each purchase.
+    /// Its own housekeeping, which does so within a minute in production, is off in a throwaway server. A plan that was
+    /// made for empty tables reads all rows of one environment for each purchase.
     func analyze() throws {
         guard case .postgres(let address) = try DatabaseURL(databaseURL) else { return }
         let connection = try PostgresConnection(address, settings: PostgresSettings(), by: .now + .seconds(5))
         try connection.run("VACUUM ANALYZE")
     }
 
-    /// Removes the folder; databases of PostgreSQL go with their server.
+    /// Removes the folder; a PostgreSQL database is removed with its server.
     func remove() { try? FileManager.default.removeItem(atPath: folder) }
 }
 

@@ -1,4 +1,4 @@
-/// What a load cost.
+/// The answers, the time and the CPU time of a load.
 struct Measurement {
     let answers: Int
     let wallSeconds: Double
@@ -11,7 +11,9 @@ struct Measurement {
 extension Measurement {
     private static let turns = 3
 
-    /// Measures what is to be compared in turn, so that a neighbour's work meets all of it, and gives the median of each.
+    /// Measures several loads in turn, so that other processes disturb all of them alike.
+    ///
+    /// - Returns: the median of each load.
     static func inTurn(_ loads: [() async throws -> Measurement]) async throws -> [Measurement] {
         var all = loads.map { _ in [Measurement]() }
         for _ in 0..<turns {

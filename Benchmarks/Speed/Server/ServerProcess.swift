@@ -1,7 +1,7 @@
 import Foundation
 import TestSupport
 
-/// A server that this run started, and stops whatever happens.
+/// A server that this run has started, and stops whatever happens.
 struct ServerProcess: Sendable {
     let port: UInt16
     let folder: String
@@ -12,7 +12,8 @@ struct ServerProcess: Sendable {
 
     /// Starts a server and returns once `ready` is answered with 200.
     ///
-    /// Should this process end without a stop, even by a kill, the server is killed and its folder removed in a second.
+    /// If this process ends without a stop, even by a kill, a second process kills the server and removes its folder
+    /// within a second.
     static func start(
         _ command: [String], port: UInt16, in folder: String, name: String, ready: String
     ) async throws -> ServerProcess {
@@ -51,7 +52,7 @@ struct ServerProcess: Sendable {
         return try result.get()
     }
 
-    /// Waits until the server has done what was left to it, such as the seal of an audit that was filled in.
+    /// Waits until the server has finished its background work, such as the seals of an audit that was copied in.
     func settle() async throws {
         for _ in 0..<600 {
             let before = try CPUTime.of(pid)
@@ -61,7 +62,7 @@ struct ServerProcess: Sendable {
         throw BenchFailure(description: "\(name) is still busy after ten minutes without a request")
     }
 
-    /// Sends the plan's requests and counts what they cost.
+    /// Sends the plan's requests and measures their cost.
     func measure(_ plan: LoadPlan) async throws -> Measurement {
         let (before, started) = (try CPUTime.of(pid), ContinuousClock.now)
         let answers = try await LoadClient.run(plan, port: port)
@@ -72,7 +73,8 @@ struct ServerProcess: Sendable {
 
     /// Sends the plan's requests while `perf` records this server; recording slows it, so nothing is measured.
     ///
-    /// Stacks are copied and unwound by their debug information: SQLite and the C library keep no frame pointers.
+    /// Stacks are copied and unwound by their debug information, because SQLite and the C library keep no frame
+    /// pointers.
     func record(_ plan: LoadPlan, into file: String) async throws {
         let command = [
             "perf", "record", "-q", "-F", "499", "--call-graph", "dwarf,16384", "-p", String(pid), "-o", file,

@@ -29,7 +29,7 @@ struct PaymentVerdict {
         }
         if let token { Self.decrypt(token) }
         guard isExplained else { return }
-        let explanation = Self.verifier.explain(String(decoding: json, as: UTF8.self), at: PaymentMint.now)
+        let explanation = Self.verifier.explain(String(decoding: json, as: UTF8.self), at: PaymentSamples.now)
         Self.checkBounds(explanation)
         guard String(validating: json, as: UTF8.self) != nil else { return }
         // Of what a token is bound to the explainer knows nothing.
@@ -41,10 +41,10 @@ struct PaymentVerdict {
     /// For the order, or, where the token is bound to nothing, for nothing.
     private static func verify(_ token: ApplePayToken) throws(ApplePayRefusal) -> VerifiedToken {
         do throws(ApplePayRefusal) {
-            return try verifier.verify(token, applicationData: PaymentMint.applicationData, at: PaymentMint.now)
+            return try verifier.verify(token, applicationData: PaymentSamples.applicationData, at: PaymentSamples.now)
         } catch {
             guard error.reason == .applicationDataMismatch else { throw error }
-            return try verifier.verify(token, applicationData: nil, at: PaymentMint.now)
+            return try verifier.verify(token, applicationData: nil, at: PaymentSamples.now)
         }
     }
 

@@ -1,4 +1,5 @@
 import FoundationEssentials
+import ProviderKit
 
 /// `{"alipay_trade_query_response":{…},"sign":"…"}`, its parts as they were received.
 ///

@@ -64,7 +64,9 @@ struct AppStoreHostileTests {
 
     @Test func `a redirect is never followed`() async throws {
         for status in [301, 302, 303, 307, 308] {
-            let bench = AppStoreFixture { _ in .status(status, [(name: "location", value: "https://evil.example/")]) }
+            let bench = AppStoreFixture { _ in
+                .status(status, [(name: "location", value: "https://evil.example/")])
+            }
             let api = try bench.api()
             let end = await failure { () throws(AppStoreServerError) in try await api.transaction("1") }
             #expect(end == .unexpectedReply(status: status) && bench.urls.allSatisfy { $0.contains("prod.example") })

@@ -45,7 +45,8 @@ struct AppStoreLimitsTests {
         let bench = AppStoreFixture { _ in .json(#"{"testNotificationToken":"t"}"#) }
         // Nobody waits in truth, so the turns that were taken lie ahead of the clock.
         let api = AppStoreServerAPI(
-            bundleID: "com.example.app", key: try AppStoreFixture.key(), addresses: AppStoreFixture.hosts,
+            bundleID: "com.example.app", key: try AppStoreFixture.key(),
+            addresses: AppStoreFixture.hosts,
             http: bench.transport, time: bench.time, pause: { _ in })
         for _ in 0..<4 { _ = try await api.requestTestNotification(in: .sandbox) }
         let end = await failure { () throws(AppStoreServerError) in

@@ -10,7 +10,9 @@ struct AppStoreRetryTests {
     private static let good = AppStoreFixture.Reply.json(#"{"signedTransactionInfo":"a.b.c"}"#)
 
     /// Returns the result of a transaction call that always gets the same answer, and the number of its requests.
-    private func outcome(_ reply: AppStoreFixture.Reply) async throws -> (AppStoreServerError?, AppStoreFixture) {
+    private func outcome(
+        _ reply: AppStoreFixture.Reply
+    ) async throws -> (AppStoreServerError?, AppStoreFixture) {
         let bench = AppStoreFixture { _ in reply }
         let api = try bench.api([.production])
         return (await failure { () throws(AppStoreServerError) in try await api.transaction("1") }, bench)
@@ -27,7 +29,9 @@ struct AppStoreRetryTests {
             (.json("{"), .damaged("it is no JSON")),
             (.json("{}"), .damaged("signedTransactionInfo is missing")),
         ] as [(AppStoreFixture.Reply, AppStoreFailure)])
-    func `what may pass is tried four times`(reply: AppStoreFixture.Reply, trouble: AppStoreFailure) async throws {
+    func `what may pass is tried four times`(
+        reply: AppStoreFixture.Reply, trouble: AppStoreFailure
+    ) async throws {
         let (end, bench) = try await outcome(reply)
         #expect(end == .retryable(trouble, after: nil))
         #expect(bench.requests.count == 4)
@@ -55,7 +59,9 @@ struct AppStoreRetryTests {
             (.json(#"{"errorCode":"4040010"}"#, status: 404), .unexpectedReply(status: 404)),
             (.json(#"{"errorCode":4040010}"#, status: 404), .unknownTransactionYet),
         ] as [(AppStoreFixture.Reply, AppStoreServerError)])
-    func `what cannot pass is asked once`(reply: AppStoreFixture.Reply, expected: AppStoreServerError) async throws {
+    func `what cannot pass is asked once`(
+        reply: AppStoreFixture.Reply, expected: AppStoreServerError
+    ) async throws {
         let (end, bench) = try await outcome(reply)
         #expect(end == expected)
         #expect(bench.requests.count == 1 && bench.pauses.isEmpty)
@@ -64,11 +70,13 @@ struct AppStoreRetryTests {
     /// Each header, the pause that it leads to, and where it is too long, the time that the caller is told.
     @Test(
         arguments: [
-            ("\(AppStoreFixture.start + 300)", 300, nil), ("\(AppStoreFixture.start + 30_000)", 30_000, nil),
+            ("\(AppStoreFixture.start + 300)", 300, nil),
+            ("\(AppStoreFixture.start + 30_000)", 30_000, nil),
             ("\(AppStoreFixture.start + 30_001)", nil, 30_001),
             ("\(AppStoreFixture.start + 3_600_000)", nil, 3_600_000),
             ("\(AppStoreFixture.start + 90_000_000)", nil, 3_600_000), ("\(Int64.max)", nil, 3_600_000),
-            ("\(AppStoreFixture.start - 5_000)", 0, nil), ("2", 2_000, nil), ("0", 0, nil), ("86400", nil, 3_600_000),
+            ("\(AppStoreFixture.start - 5_000)", 0, nil), ("2", 2_000, nil), ("0", 0, nil),
+            ("86400", nil, 3_600_000),
             ("86401", 500, nil), ("1790000000", 500, nil), ("-1", 500, nil), ("soon", 500, nil), ("", 500, nil),
             ("99999999999999999999", 500, nil), ("1e3", 500, nil),
         ] as [(String, Int64?, Int64?)])
@@ -91,7 +99,8 @@ struct AppStoreRetryTests {
 
     @Test func `a call recovers from trouble of every sort`() async throws {
         let bench = AppStoreFixture([
-            .apple(5_000_000), .apple(4_290_000, retryAfter: AppStoreFixture.start + 800), .failure(.outcomeUnknown),
+            .apple(5_000_000), .apple(4_290_000, retryAfter: AppStoreFixture.start + 800),
+            .failure(.outcomeUnknown),
             Self.good,
         ])
         _ = try await bench.api().transaction("1")

@@ -11,7 +11,8 @@ struct AppStoreSettingsTests {
     private static let pem = AppStoreFixture.privateKey.pemRepresentation
 
     private static func provider(
-        _ api: [String: SettingValue], environments: [String] = ["Production", "Sandbox"], bench: AppStoreFixture
+        _ api: [String: SettingValue], environments: [String] = ["Production", "Sandbox"],
+        bench: AppStoreFixture
     ) throws(ProviderSetupError) -> AppleIAPProvider {
         let apps = ["com.example.app", "com.example.other"].map { SettingValue.object(["bundle_id": .text($0)]) }
         return try AppleIAPProvider(

@@ -68,7 +68,9 @@ struct AppStoreTokenTests {
     }
 
     @Test func `a used token that is refused is replaced once`() async throws {
-        let bench = AppStoreFixture([Self.good, .status(401), Self.good, .status(401), .status(401), .status(401)])
+        let bench = AppStoreFixture([
+            Self.good, .status(401), Self.good, .status(401), .status(401), .status(401),
+        ])
         let api = try bench.api([.production])
         _ = try await api.transaction("1")
         bench.advance(milliseconds: 2_000)

@@ -19,13 +19,6 @@ extension PayPalProvider {
     /// The same where PayPal knows no such order any more.
     private static let missingSeconds: Int64 = 86_400
 
-    func order(_ id: String) async throws(PayPalFailure) -> PayPalObject.Order {
-        guard let id = PayPalText.id(id) else { throw .foreign }
-        let order: PayPalObject.Order = try await api.get("v2/checkout/orders/\(id)")
-        guard order.id == id else { throw .foreign }
-        return order
-    }
-
     /// - Throws: `foreign` unless it is this payment's.
     func check(_ order: PayPalObject.Order, _ payment: ID<Payment>) throws(PayPalFailure) {
         guard order.customID == payment.rawValue else { throw .foreign }
@@ -63,7 +56,7 @@ extension PayPalProvider {
         let order: PayPalObject.Order
         let outcome: PaymentOutcome
         do throws(PayPalFailure) {
-            order = try await self.order(id)
+            order = try await api.order(id)
             try check(order, payment)
             outcome = try order.outcome()
         } catch {
@@ -163,7 +156,7 @@ extension PayPalProvider {
         switch refusal.issue {
         case "ORDER_ALREADY_CAPTURED":
             do throws(PayPalFailure) {
-                let order = try await order(id)
+                let order = try await api.order(id)
                 try check(order, payment)
                 return try order.outcome()
             } catch {

@@ -50,7 +50,7 @@ extension PayPalProvider {
 
     /// An order that its payer approved is captured here, so that a payer who never comes back has paid all the same.
     private func orderFacts(_ id: String) async throws(PayPalFailure) -> [ProviderFact] {
-        let order = try await order(id)
+        let order = try await api.order(id)
         guard let payment = order.customID.flatMap({ ID<Payment>($0) }) else { return [] }
         do throws(ProviderError) {
             // A payment stands in the book before its page is shown. One that does not is another database's, or one that
@@ -67,29 +67,22 @@ extension PayPalProvider {
     /// Only a capture of the payment's own order counts: an order names its payee, and whoever made another one has chosen
     /// who gets its money.
     private func captureFacts(_ id: String) async throws(PayPalFailure) -> [ProviderFact] {
-        let capture = try await capture(id)
+        let capture = try await api.capture(id)
         guard let payment = capture.custom_id.flatMap({ ID<Payment>($0) }) else { return [] }
         // What has no exact amount is refused whosever it is.
         _ = try capture.outcome(isFinal: false)
         let record: PayPalRecord?
         do throws(ProviderError) { record = try await ledger.record(payment) } catch { throw .unanswered }
         guard let own = record?.order else { return [] }
-        let order = try await order(own)
+        let order = try await api.order(own)
         guard order.holds(capture: id) else { throw .foreign }
         // One that was declined may be followed by another as long as the order is not complete.
         let outcome = try capture.outcome(isFinal: order.isFinal)
         return [.payment(PaymentReport(payment: payment, outcome: outcome, reference: own))]
     }
 
-    private func capture(_ id: String) async throws(PayPalFailure) -> PayPalObject.Capture {
-        guard let id = PayPalText.id(id) else { throw .foreign }
-        let capture: PayPalObject.Capture = try await api.get("v2/payments/captures/\(id)")
-        guard capture.id == id else { throw .foreign }
-        return capture
-    }
-
     private func refundFacts(_ id: String) async throws(PayPalFailure) -> [ProviderFact] {
-        let refund = try await refund(id)
+        let refund = try await api.refund(id)
         guard let payment = try await payment(named: refund.custom_id, capture: refund.capture) else { return [] }
         return [.refund(try report(refund, payment, refund.invoice_id.flatMap { ID<Refund>($0) }))]
     }
@@ -100,27 +93,14 @@ extension PayPalProvider {
     /// PayPal.
     private func reversalFacts(_ id: String) async throws(PayPalFailure) -> [ProviderFact] {
         context.log.write(.warning, "paypal: a capture was reversed", ["reversal": PayPalText.word(id) ?? ""])
-        let reversal = try await refund(id)
+        let reversal = try await api.refund(id)
         var facts: [ProviderFact] = []
         if let capture = reversal.capture {
-            for item in try await disputes(about: capture) { facts += try await disputeFacts(item.dispute_id) }
+            for item in try await api.disputes(about: capture) { facts += try await disputeFacts(item.dispute_id) }
         }
         guard facts.isEmpty else { return facts }
         guard let payment = try await payment(named: reversal.custom_id, capture: reversal.capture) else { return [] }
         return [.refund(try report(reversal, payment, nil))]
-    }
-
-    /// The disputes about a capture; none where the app has no right to see them.
-    private func disputes(about capture: String) async throws(PayPalFailure) -> [PayPalObject.Disputes.Item] {
-        do throws(PayPalFailure) {
-            let found: PayPalObject.Disputes = try await api.get(
-                "v1/customer/disputes?page_size=50&disputed_transaction_id=\(capture)")
-            return found.items ?? []
-        } catch {
-            // Asking again would not help, and the money is gone: it counts as given back.
-            guard case .refused(let refusal) = error, refusal.status == 403 else { throw error }
-            return []
-        }
     }
 
     private func disputeFacts(_ id: String) async throws(PayPalFailure) -> [ProviderFact] {
@@ -147,13 +127,13 @@ extension PayPalProvider {
         named custom: String?, capture id: String?
     ) async throws(PayPalFailure) -> ID<Payment>? {
         var named = custom.flatMap { ID<Payment>($0) }
-        if named == nil, let id { named = try await capture(id).custom_id.flatMap { ID<Payment>($0) } }
+        if named == nil, let id { named = try await api.capture(id).custom_id.flatMap { ID<Payment>($0) } }
         guard let payment = named, let id else { return named }
         let record: PayPalRecord?
         do throws(ProviderError) { record = try await ledger.record(payment) } catch { throw .unanswered }
         guard let own = record?.order else { return payment }
         do throws(PayPalFailure) {
-            return try await order(own).holds(capture: id) ? payment : nil
+            return try await api.order(own).holds(capture: id) ? payment : nil
         } catch {
             // What PayPal has dropped contradicts nothing.
             guard case .refused(let refusal) = error, refusal.isMissing else { throw error }

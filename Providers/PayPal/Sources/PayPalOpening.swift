@@ -61,7 +61,7 @@ extension PayPalProvider {
         guard record.state != .closed, let id = record.order else { throw .rejected(reason: "payment_closed") }
         let order: PayPalObject.Order
         do throws(PayPalFailure) {
-            order = try await self.order(id)
+            order = try await api.order(id)
             try check(order, attempt.payment)
         } catch {
             if case .refused(let refusal) = error, refusal.isMissing { throw .rejected(reason: "order_expired") }

@@ -62,7 +62,7 @@ extension PayPalProvider: OnlineDiagnosing {
     /// Gets a token, and asks for an order that cannot be there.
     public func diagnose() async -> [Diagnosis] {
         do throws(PayPalFailure) {
-            _ = try await order("PAYDESKDOCTOR")
+            _ = try await api.order("PAYDESKDOCTOR")
             return [Diagnosis(.notice, "question", "PayPal has an order that nobody made.")]
         } catch {
             switch error {

@@ -41,7 +41,7 @@ extension PayPalProvider {
     func asking(_ attempt: RefundAttempt) async throws(ProviderError) -> RefundReport {
         if let reference = attempt.reference {
             do throws(PayPalFailure) {
-                let known = try await refund(reference)
+                let known = try await api.refund(reference)
                 try check(known, attempt)
                 return try report(known, attempt.payment.payment, attempt.refund)
             } catch {
@@ -63,19 +63,12 @@ extension PayPalProvider {
             outcome: isOver ? .failed(reason: "never_arrived") : .pending, amount: nil)
     }
 
-    func refund(_ reference: String) async throws(PayPalFailure) -> PayPalObject.Refund {
-        guard let id = PayPalText.id(reference) else { throw .foreign }
-        let refund: PayPalObject.Refund = try await api.get("v2/payments/refunds/\(id)")
-        guard refund.id == id else { throw .foreign }
-        return refund
-    }
-
     /// The order that has the money, and all its refunds.
     private func paidOrder(_ payment: ProviderReference) async throws(ProviderError) -> PayPalObject.Order {
         let record = try await ledger.record(payment.payment)
         guard let id = record?.order ?? payment.reference else { throw .rejected(reason: "payment_not_paid") }
         do throws(PayPalFailure) {
-            let order = try await order(id)
+            let order = try await api.order(id)
             try check(order, payment.payment)
             return order
         } catch {

@@ -3,7 +3,17 @@ import FoundationEssentials
 import ProviderKit
 
 /// Reads the facts of a notification once its signature is verified.
-extension StripeProvider {
+struct StripeEvents: Sendable {
+    private let settings: StripeSettings
+    private let context: ProviderContext
+    private let api: StripeAPI
+
+    init(_ provider: StripeProvider) {
+        settings = provider.settings
+        context = provider.context
+        api = provider.api
+    }
+
     private struct Event: Decodable {
         let id: String
         let type: String

@@ -71,7 +71,7 @@ public struct StripeProvider: PaymentProvider {
     public func receive(_ notification: RawNotification) async throws(ProviderError) -> ReceivedNotification {
         try StripeSignature(secrets: settings.webhookSecrets).verify(
             notification, now: notification.receivedAt ?? context.time.now)
-        return try await reading(notification.body)
+        return try await StripeEvents(self).reading(notification.body)
     }
 }
 

@@ -10,8 +10,8 @@ public struct ApplePayRefusal: Error, Equatable, Sendable, CustomStringConvertib
     public let reason: Reason
     /// A finer cause for the log.
     public let detail: String
-    /// The transaction of a token with which nothing is wrong but its time, as 64 hexadecimal digits: whoever took it in
-    /// time can recognise it.
+    /// The transaction id of a token whose only fault is its time, as 64 hexadecimal digits, by which a token that was
+    /// accepted in time can be recognised.
     public let transactionID: String?
 
     public var description: String { "\(reason.rawValue): \(detail)" }
@@ -36,7 +36,7 @@ public struct ApplePayRefusal: Error, Equatable, Sendable, CustomStringConvertib
         self.init(reason, refusal.detail)
     }
 
-    /// Runs what refuses in the words of messages and chains.
+    /// Runs a closure and translates its refusal of a message or a chain.
     static func translating<Value>(_ body: () throws(AppleRefusal) -> Value) throws(ApplePayRefusal) -> Value {
         do throws(AppleRefusal) {
             return try body()

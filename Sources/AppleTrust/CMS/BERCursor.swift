@@ -1,8 +1,9 @@
-/// Takes elements of BER (X.690) one after another, without a tree: for messages whose shape is known.
+/// Reads elements of BER (X.690) one after another, without a tree, for messages of a known shape.
 ///
-/// What is not descended into is not looked at. No element is entered on the way to an end by recursion.
+/// The contents of an element are examined only when a cursor reads them. The end of an element is found without
+/// recursion.
 struct BERCursor {
-    /// An element: with its tag and length, and what is in it.
+    /// An element: all its bytes, and its contents.
     struct Element {
         let whole: ArraySlice<UInt8>
         let contents: ArraySlice<UInt8>
@@ -10,7 +11,7 @@ struct BERCursor {
 
     private let name: String
     private var rest: ArraySlice<UInt8>
-    /// Elements of indefinite length inside one another while an end is sought.
+    /// The deepest nesting of indefinite lengths while the end of an element is sought.
     private static let depth = 16
 
     init(_ bytes: ArraySlice<UInt8>, _ name: String) {
@@ -20,18 +21,18 @@ struct BERCursor {
 
     var isAtEnd: Bool { rest.isEmpty }
 
-    /// The next element, which has to have this tag; one of at most 30, in one octet.
+    /// Reads the next element, which must have this tag (of one octet, number at most 30).
     mutating func next(_ tag: UInt8, _ part: String) throws(AppleRefusal) -> Element {
         guard rest.first == tag else { throw .malformed("\(name) has no \(part)") }
         return try next(part)
     }
 
-    /// A part that may be absent: nil where another one stands there.
+    /// Reads an optional part; nil where the next element has another tag.
     mutating func next(if tag: UInt8, _ part: String) throws(AppleRefusal) -> Element? {
         rest.first == tag ? try next(part) : nil
     }
 
-    /// The only element of these bytes.
+    /// Reads these bytes as exactly one element.
     static func only(
         _ tag: UInt8, of bytes: ArraySlice<UInt8>, _ part: String, in name: String
     ) throws(AppleRefusal) -> Element {

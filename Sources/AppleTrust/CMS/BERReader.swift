@@ -1,10 +1,10 @@
 import SwiftASN1
 
-/// Trees of BER (X.690), of which DER is a part, within bounds.
+/// Parses trees of BER (X.690), of which DER is a part, within limits.
 enum BERReader {
-    /// The one tree that these bytes are.
+    /// Parses these bytes as exactly one tree.
     ///
-    /// - Throws: `malformed` for anything else, before any memory is spent on more than `limits` allows.
+    /// - Throws: `malformed` for anything else, before memory is spent on more than `limits` allows.
     static func read(_ bytes: ArraySlice<UInt8>, within limits: BERLimits) throws(AppleRefusal) -> ASN1Node {
         var outline = BEROutline(bytes, limits)
         try outline.check()
@@ -16,11 +16,11 @@ enum BERReader {
     }
 }
 
-/// The shape of BER without its meaning: walked in a loop, so that nesting costs no stack.
+/// The nesting of BER elements, checked in a loop, so that deep nesting costs no stack.
 struct BEROutline {
-    /// A constructed element that is not over yet.
+    /// A constructed element whose end has not been reached.
     private struct Open {
-        /// Its end; of indefinite length, the end of what it is in.
+        /// The end of the element; for an indefinite length, the end of the element around it.
         let end: Int
         let isIndefinite: Bool
     }
@@ -37,7 +37,7 @@ struct BEROutline {
         position = bytes.startIndex
     }
 
-    /// Refuses what is not one element that ends with the bytes, or goes beyond the limits.
+    /// Refuses bytes that are not exactly one element, or that exceed the limits.
     mutating func check() throws(AppleRefusal) {
         guard bytes.count <= limits.bytes else { throw .malformed("BER of \(bytes.count) bytes") }
         repeat { try step() } while !open.isEmpty
@@ -62,7 +62,7 @@ struct BEROutline {
         }
     }
 
-    /// Leaves the innermost open element where it ends here.
+    /// Closes the innermost open element where it ends here; returns whether it did.
     private mutating func closes() -> Bool {
         guard let last = open.last else { return false }
         if last.isIndefinite {
@@ -105,4 +105,19 @@ struct BEROutline {
         for _ in 0..<octets { length = length << 8 | UInt64(try next()) }
         return Int(clamping: length)
     }
+}
+
+/// The limits on the size of a BER tree; Apple's messages stay far below them.
+struct BERLimits: Sendable {
+    let bytes: Int
+    let depth: Int
+    /// Elements; end-of-contents octets are not counted.
+    let elements: Int
+
+    /// A whole receipt: the body of a request holds no more bytes, and a segmented content has many elements.
+    static let message = BERLimits(bytes: 2 << 20, depth: 24, elements: 32_768)
+    /// A receipt's attributes: thousands of purchases.
+    static let attributes = BERLimits(bytes: 2 << 20, depth: 8, elements: 32_768)
+    /// A purchase, or the value of one attribute.
+    static let value = BERLimits(bytes: 65_536, depth: 8, elements: 1_024)
 }

@@ -1,6 +1,6 @@
 /// An ECDSA-Sig-Value (RFC 3279 section 2.2.3) on P-256, which has one spelling in DER.
 enum ECDSASignatureDER {
-    /// r and s, 32 octets each.
+    /// Returns r and s, 32 octets each.
     ///
     /// - Returns: nil for anything but DER of two positive numbers that fit.
     static func raw(_ der: ArraySlice<UInt8>) -> [UInt8]? {
@@ -19,11 +19,11 @@ enum ECDSASignatureDER {
         return cursor.isAtEnd ? raw : nil
     }
 
-    /// - Returns: whether it is positive, in its shortest form, and fits.
+    /// - Returns: false unless the number is positive, in its shortest form, and fits.
     private static func append(_ number: ArraySlice<UInt8>, to raw: inout [UInt8]) -> Bool {
         guard let first = number.first, first < 0x80 else { return false }
         let digits = first == 0 ? number.dropFirst() : number
-        // A zero in front is there only where the number would be negative without it.
+        // A leading zero is allowed only where the number would be negative without it.
         guard let leading = digits.first, digits.count <= 32, first != 0 || leading >= 0x80 else { return false }
         raw.append(contentsOf: repeatElement(0, count: 32 - digits.count))
         raw.append(contentsOf: digits)

@@ -4,10 +4,10 @@ import SwiftASN1
 struct NodeReader {
     private let name: String
     private var nodes: ASN1NodeCollection.Iterator
-    /// Read, and not taken yet.
+    /// The next part, read ahead.
     private var ahead: ASN1Node?
 
-    /// - Throws: `malformed` where the element is another one or primitive.
+    /// - Throws: `malformed` where the element has another identifier or is primitive.
     init(_ node: ASN1Node, _ name: String, as identifier: ASN1Identifier = .sequence) throws(AppleRefusal) {
         guard node.identifier == identifier, case .constructed(let parts) = node.content else {
             throw .malformed("\(name) is no constructed \(identifier)")
@@ -28,7 +28,7 @@ struct NodeReader {
         return node
     }
 
-    /// A part that may be absent: nil where another one stands there.
+    /// Reads an optional part; nil where the next part has another identifier.
     mutating func next(if identifier: ASN1Identifier) -> ASN1Node? {
         ahead?.identifier == identifier ? next() : nil
     }
@@ -58,7 +58,7 @@ extension ASN1Node {
         return octets.reduce(sign) { $0 << 8 | Int64($1) }
     }
 
-    /// An object identifier of at most 64 octets: those that mean anything here have some ten.
+    /// An object identifier of at most 64 octets; those that are compared here have some ten.
     var objectIdentifier: ASN1ObjectIdentifier? {
         guard encodedBytes.count <= 66 else { return nil }
         return try? ASN1ObjectIdentifier(berEncoded: self)

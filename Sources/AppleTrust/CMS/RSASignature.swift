@@ -11,7 +11,7 @@ import _CryptoExtras
 
 /// A signer's RSA signature by PKCS #1 v1.5 over SHA-1 or SHA-256 (RFC 8017 section 8.2, RFC 3370, RFC 5754).
 enum RSASignature {
-    /// Refuses a signer whose algorithms are others, or do not fit each other.
+    /// Refuses a signer with other algorithms, or with a digest and a signature algorithm that do not belong together.
     static func checkAlgorithms(_ signer: SignerInfo) throws(AppleRefusal) {
         let fitting: Set<ASN1ObjectIdentifier> =
             switch signer.digest.name {
@@ -26,7 +26,7 @@ enum RSASignature {
         }
     }
 
-    /// Refuses whatever is not this key's signature over the content, by way of the signed attributes where there are any.
+    /// Refuses a signature that is not this key's over the content, or over the signed attributes where there are any.
     static func check(
         _ signer: SignerInfo, over content: ArraySlice<UInt8>, by key: _RSA.Signing.PublicKey
     ) throws(AppleRefusal) {

@@ -1,6 +1,6 @@
 import SwiftASN1
 
-/// The attributes that a signer signed instead of the content (RFC 5652 sections 5.3, 5.4 and 11).
+/// The attributes that a signer signed in place of the content (RFC 5652 sections 5.3, 5.4 and 11).
 struct SignedAttributes: Sendable {
     /// The signed bytes: the attributes under the tag of a SET (RFC 5652 section 5.4).
     let signed: [UInt8]
@@ -8,7 +8,7 @@ struct SignedAttributes: Sendable {
     let messageDigest: ArraySlice<UInt8>
 
     /// - Throws: `malformed` where contentType or messageDigest is missing, repeated or has not exactly one value, and
-    ///   where the attributes are not DER, because then what was signed is not what stands here.
+    ///   where the attributes are not DER, because the signature is over their DER encoding.
     init(_ node: ASN1Node) throws(AppleRefusal) {
         guard let first = node.encodedBytes.first, first == 0xA0, (try? DER.parse(node.encodedBytes)) != nil else {
             throw .malformed("the signed attributes are not DER")

@@ -8,7 +8,7 @@ struct SignedData: Sendable {
     let certificates: [ArraySlice<UInt8>]
     let signer: SignerInfo
 
-    /// The number of certificates that are looked at: Apple embeds three.
+    /// The most certificates that are read; Apple embeds three.
     static let certificateLimit = 8
 
     init(_ message: ArraySlice<UInt8>) throws(AppleRefusal) {
@@ -24,7 +24,7 @@ struct SignedData: Sendable {
         guard let version = try parts.next("version").integer, version == 1 || version == 3 else {
             throw .malformed("SignedData of an unknown version")
         }
-        // Each signer names its own digest: the list only helps those who read in one pass.
+        // The list is ignored: each signer names its own digest.
         _ = try NodeReader(try parts.next("digestAlgorithms"), "digestAlgorithms", as: .set)
         content = try Self.content(try parts.next("encapContentInfo"))
         certificates = try parts.next(if: .context(0)).map(Self.certificates) ?? []
@@ -61,7 +61,7 @@ struct SignedData: Sendable {
     }
 }
 
-/// The names of the messages that are read here.
+/// The object identifiers that are compared here.
 enum CMSOID {
     static let data: ASN1ObjectIdentifier = [1, 2, 840, 113_549, 1, 7, 1]
     static let signedData: ASN1ObjectIdentifier = [1, 2, 840, 113_549, 1, 7, 2]

@@ -3,7 +3,7 @@ import X509
 
 /// The signer of a CMS message and its signature (RFC 5652 section 5.3).
 struct SignerInfo: Sendable {
-    /// The certificate that is named by issuer and serial number, the one form that Apple uses.
+    /// The issuer and serial number that name the certificate, the one form that Apple uses.
     let issuer: DistinguishedName
     let serial: Certificate.SerialNumber
     let digest: AlgorithmIdentifier
@@ -31,14 +31,14 @@ struct SignerInfo: Sendable {
             throw .malformed("the signature is no OCTET STRING")
         }
         self.signature = signature
-        // Attributes that nobody signed say nothing.
+        // Unsigned attributes prove nothing.
         _ = parts.next(if: .context(1))
         try parts.end()
     }
 
-    /// The certificate that the signer names.
+    /// Finds the certificate that the signer names.
     ///
-    /// - Throws: `malformed` unless exactly one is it.
+    /// - Throws: `malformed` unless exactly one certificate has that name.
     func certificate(among certificates: [EmbeddedCertificate]) throws(AppleRefusal) -> EmbeddedCertificate {
         let named = certificates.filter {
             $0.certificate.issuer == issuer && $0.certificate.serialNumber == serial
@@ -50,10 +50,10 @@ struct SignerInfo: Sendable {
     }
 }
 
-/// An algorithm's name, and whether it comes without parameters (RFC 5280 section 4.1.1.2).
+/// An algorithm's name, and whether it has no parameters (RFC 5280 section 4.1.1.2).
 struct AlgorithmIdentifier: Sendable {
     let name: ASN1ObjectIdentifier
-    /// No parameters, or NULL: what both SHA and RSA by PKCS #1 v1.5 have.
+    /// True for absent parameters or NULL, as SHA and RSA by PKCS #1 v1.5 have them.
     let isPlain: Bool
 
     init(_ node: ASN1Node, _ part: String) throws(AppleRefusal) {
@@ -72,7 +72,7 @@ struct EmbeddedCertificate: Sendable {
     let der: [UInt8]
     let certificate: Certificate
 
-    /// - Returns: nil for bytes that are no certificate, or too many of them.
+    /// - Returns: nil for bytes that are no certificate, or more bytes than a certificate may have.
     init?(_ der: ArraySlice<UInt8>) {
         guard der.count <= ReceiptLimits.certificate else { return nil }
         let der = Array(der)

@@ -3,7 +3,7 @@ import SwiftASN1
 import X509
 import _CryptoExtras
 
-/// A chain that vouches for payment tokens, and how its leaf signs them.
+/// A chain that certifies payment tokens, and the signature scheme of its leaf.
 ///
 /// Both kinds of leaf are certified on elliptic curves, by Apple Application Integration CA - G3.
 protocol ApplePayProfile: ChainProfile {

@@ -1,10 +1,10 @@
 import SwiftASN1
 import X509
 
-/// The rules of RFC 5280 that a chain of exactly three certificates has to keep.
+/// The rules of RFC 5280 for a chain of exactly three certificates.
 enum CertificateRules {
-    /// Returns whether this is a CA that may have so many authorities below it (basicConstraints, keyUsage where
-    /// present).
+    /// Returns whether this is a CA that may have this number of authorities below it (basicConstraints, and keyUsage
+    /// where present).
     static func isAuthority(_ certificate: Certificate, authoritiesBelow: Int) -> Bool {
         do {
             guard case .isCertificateAuthority(let length) = try certificate.extensions.basicConstraints else {
@@ -17,8 +17,8 @@ enum CertificateRules {
         }
     }
 
-    /// Returns the reason why a certificate may not sign data; nil where it may: it is no CA, and its keyUsage allows
-    /// it where present.
+    /// Returns the reason why a certificate may not sign data; nil where it may: it is no CA, and its keyUsage, if any,
+    /// allows it.
     static func problem(ofLeaf certificate: Certificate, _ profile: (some ChainProfile).Type) -> String? {
         do {
             if case .some(.isCertificateAuthority) = try certificate.extensions.basicConstraints {
@@ -33,7 +33,7 @@ enum CertificateRules {
         return profile.leafKey(of: certificate) == nil ? "the leaf's key is not \(profile.leafKeyName)" : nil
     }
 
-    /// Returns the reason why one certificate is not issued by another; nil where name and signature say that it is.
+    /// Returns the reason why a certificate was not issued by another; nil where name and signature show that it was.
     static func problem(
         of subject: Certificate, issuedBy issuer: Certificate, _ profile: (some ChainProfile).Type
     ) -> String? {
@@ -47,7 +47,7 @@ enum CertificateRules {
         return nil
     }
 
-    /// A critical extension that we do not process (RFC 5280 section 4.2), as dotted text.
+    /// The first critical extension that is not processed here (RFC 5280 section 4.2), as a dotted OID.
     static func unknownCriticalExtension(of certificate: Certificate) -> String? {
         certificate.extensions.first { $0.critical && !processed.contains($0.oid) }.map { "\($0.oid)" }
     }
@@ -56,4 +56,17 @@ enum CertificateRules {
         .X509ExtensionID.basicConstraints, .X509ExtensionID.keyUsage, AppleOID.storeLeaf, AppleOID.developerRelations,
         AppleOID.paymentLeaf, AppleOID.applicationIntegration,
     ]
+}
+
+/// Parses certificates from DER; each certificate has exactly one spelling.
+enum CertificateDER {
+    /// - Returns: nil for bytes that are no certificate, and where the signature's BIT STRING has unused bits: the
+    ///   issuer's signature does not cover their count, so that two spellings would be the same certificate.
+    static func parse(_ der: [UInt8]) -> Certificate? {
+        guard let certificate = try? Certificate(derEncoded: der), let outer = try? DER.parse(der),
+            case .constructed(let nodes) = outer.content, let last = Array(nodes).last,
+            let signature = try? ASN1BitString(derEncoded: last), signature.paddingBits == 0
+        else { return nil }
+        return certificate
+    }
 }

@@ -1,7 +1,7 @@
 import Crypto
 import Synchronization
 
-/// A bounded store of chains found sound, the least recently used leaving first; refusals are never kept.
+/// A bounded cache of sound chains, which drops the least recently used first; refusals are not cached.
 final class ChainCache<Profile: ChainProfile>: Sendable {
     private struct State {
         var entries: [ChainName: (chain: ValidChain<Profile>, lastUse: UInt64)] = [:]
@@ -37,7 +37,7 @@ final class ChainCache<Profile: ChainProfile>: Sendable {
     }
 }
 
-/// The name of a chain: the certificates' SHA-256.
+/// The cache key of a chain: the SHA-256 of each certificate.
 struct ChainName: Hashable, Sendable {
     let leaf: SHA256Digest
     let intermediate: SHA256Digest

@@ -1,7 +1,7 @@
 import RefusalReasons
 import X509
 
-/// A leaf and its intermediate, parsed, and the checks that bind them to a root.
+/// A leaf and its intermediate, parsed, with the checks that bind them to a root.
 struct ChainLinks<Profile: ChainProfile>: Sendable {
     let leaf: Certificate
     let intermediate: Certificate
@@ -11,9 +11,9 @@ struct ChainLinks<Profile: ChainProfile>: Sendable {
         intermediate = try Self.parse(peer.intermediate, "intermediate")
     }
 
-    /// The roots that this chain leads to: everything but purpose and time.
+    /// Returns the roots to which this chain leads; purpose and time are not checked.
     ///
-    /// - Throws: where there is none.
+    /// - Throws: `untrustedChain` where there is none.
     func trustedAnchors(among anchors: [TrustAnchor]) throws(AppleRefusal) -> [TrustAnchor] {
         var refusal = AppleRefusal(.untrustedChain, "the intermediate's issuer is none of the trusted roots")
         var trusted: [TrustAnchor] = []
@@ -69,7 +69,8 @@ struct ChainLinks<Profile: ChainProfile>: Sendable {
         else { throw AppleRefusal(.wrongPurpose, "a marker stands on both certificates") }
     }
 
-    /// Refuses a time at which no chain of these roots is valid; without roots, the two certificates alone.
+    /// Refuses a time at which no chain under these roots is valid; without roots, the two certificates alone are
+    /// checked.
     func checkValidity(under anchors: [TrustAnchor]?, at time: Int64) throws(AppleRefusal) {
         let intervals = anchors?.map { interval.intersection($0.validity) } ?? [interval]
         guard !intervals.contains(where: { $0.contains(time) }) else { return }

@@ -3,7 +3,8 @@ import SwiftASN1
 import X509
 import _CryptoExtras
 
-/// The purpose of a chain: which key its leaf has, how its certificates are signed, and Apple's markers on them.
+/// The purpose of a chain: the kind of its leaf's key, the signature algorithms of its certificates, and Apple's
+/// markers on them.
 ///
 /// The leaf's key has the profile's own type, so that no signature can be checked by an algorithm of another profile.
 protocol ChainProfile: Sendable {
@@ -22,7 +23,7 @@ protocol ChainProfile: Sendable {
 
     static var leafMarker: ASN1ObjectIdentifier { get }
     static var intermediateMarker: ASN1ObjectIdentifier { get }
-    /// True where each marker stands on one certificate of the chain only.
+    /// True where each marker may be on one certificate of the chain only.
     static var hasUniqueMarkers: Bool { get }
 }
 
@@ -51,7 +52,7 @@ enum StoreJWSProfile: ChainProfile {
     static let intermediateMarker = AppleOID.developerRelations
 }
 
-/// App receipts: RSA throughout, of at least 2048 bits; chains of before 2023 are signed over SHA-1.
+/// App receipts: RSA throughout, of at least 2048 bits; chains from before 2023 are signed with SHA-1.
 enum AppReceiptProfile: ChainProfile {
     static func leafKey(of certificate: Certificate) -> _RSA.Signing.PublicKey? {
         _RSA.Signing.PublicKey(certificate.publicKey)
@@ -67,4 +68,20 @@ enum AppReceiptProfile: ChainProfile {
     static let signing = "RSA and SHA-1 or SHA-2"
     static let leafMarker = AppleOID.storeLeaf
     static let intermediateMarker = AppleOID.developerRelations
+}
+
+/// Apple's extensions.
+///
+/// A marker counts by its presence; its value is NULL in practice.
+enum AppleOID {
+    /// The marker of a leaf that signs App Store receipts and transactions.
+    static let storeLeaf: ASN1ObjectIdentifier = [1, 2, 840, 113_635, 100, 6, 11, 1]
+    /// The marker of the intermediate Apple Worldwide Developer Relations.
+    static let developerRelations: ASN1ObjectIdentifier = [1, 2, 840, 113_635, 100, 6, 2, 1]
+    /// The marker of a leaf that signs Apple Pay payment tokens.
+    static let paymentLeaf: ASN1ObjectIdentifier = [1, 2, 840, 113_635, 100, 6, 29]
+    /// The marker of the intermediate Apple Application Integration CA.
+    static let applicationIntegration: ASN1ObjectIdentifier = [1, 2, 840, 113_635, 100, 6, 2, 14]
+    /// The extension of a merchant's certificates whose value is the SHA-256 of the merchant identifier, in hex.
+    static let merchantIdentifier: ASN1ObjectIdentifier = [1, 2, 840, 113_635, 100, 6, 32]
 }

@@ -25,7 +25,7 @@ extension ValidityInterval {
         last = Self.seconds(certificate.notValidAfter) * 1_000 + 999
     }
 
-    /// Whole seconds, kept within the years that X.509 can name.
+    /// Whole seconds, limited to the years that X.509 can express.
     private static func seconds(_ date: Date) -> Int64 {
         let seconds = date.timeIntervalSince1970.rounded(.down)
         return Int64(min(max(seconds, -62_167_219_200), 253_402_300_799))

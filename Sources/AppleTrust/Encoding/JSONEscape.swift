@@ -2,7 +2,7 @@ import Encodings
 
 /// The escapes of JSON strings (RFC 8259 section 7).
 enum JSONEscape {
-    /// The text that the bytes between two quotes mean.
+    /// Decodes the bytes between the quotes of a string.
     ///
     /// - Returns: nil for an unknown escape, a lone surrogate, U+0000 and bytes that are no UTF-8.
     static func decode(_ bytes: ArraySlice<UInt8>) -> String? {
@@ -37,7 +37,7 @@ enum JSONEscape {
         }
     }
 
-    /// The scalar of `\uXXXX`, or of two of them that are a surrogate pair; the first `\u` is behind us.
+    /// Reads the scalar of `\uXXXX`, or of two of them that are a surrogate pair; the first `\u` has been read.
     private static func scalar(_ rest: inout ArraySlice<UInt8>) -> Unicode.Scalar? {
         guard let first = unit(&rest) else { return nil }
         guard (0xD800..<0xDC00).contains(first) else { return Unicode.Scalar(first) }

@@ -1,4 +1,4 @@
-/// A value of a parsed JSON text; strings and numbers are still where they stand in the text.
+/// A value of a parsed JSON text; strings and numbers are ranges of the text.
 enum JSONNode: Sendable {
     case null
     case bool(Bool)
@@ -30,7 +30,7 @@ struct JSONDocument: Sendable {
         root = try parser.document()
     }
 
-    /// The text that a string node means; nil for any other node.
+    /// The value of a string node; nil for any other node.
     func string(_ node: JSONNode) -> String? {
         guard case .string(let range, let escaped) = node else { return nil }
         return escaped ? JSONEscape.decode(bytes[range]) : String(validating: bytes[range], as: UTF8.self)

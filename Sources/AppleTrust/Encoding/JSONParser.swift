@@ -14,7 +14,7 @@ struct JSONParser {
         self.bytes = bytes
     }
 
-    /// The members of the object that the whole text is.
+    /// Reads the whole text as one object and returns its members.
     mutating func document() throws(JSONSyntaxError) -> [JSONMember] {
         skipSpace()
         guard take("{") else { throw error("not an object") }
@@ -46,7 +46,7 @@ struct JSONParser {
         }
     }
 
-    /// An object's members; its opening brace is behind us.
+    /// Reads an object's members; its opening brace has been read.
     private mutating func object() throws(JSONSyntaxError) -> [JSONMember] {
         try enter()
         defer { depth -= 1 }
@@ -71,7 +71,7 @@ struct JSONParser {
         return members
     }
 
-    /// An array's elements; its opening bracket is behind us.
+    /// Reads an array's elements; its opening bracket has been read.
     private mutating func array() throws(JSONSyntaxError) -> [JSONNode] {
         try enter()
         defer { depth -= 1 }
@@ -94,7 +94,7 @@ struct JSONParser {
         return name
     }
 
-    /// A string's extent; its opening quote is behind us.
+    /// Reads a string and returns its range; its opening quote has been read.
     private mutating func string() throws(JSONSyntaxError) -> (Range<Int>, escaped: Bool) {
         let start = position
         var escaped = false
@@ -116,7 +116,7 @@ struct JSONParser {
         throw error("a string does not end")
     }
 
-    /// Goes on to the next quote, backslash or control character, or to the end: eight bytes at a time, because a
+    /// Skips to the next quote, backslash or control character, or to the end: eight bytes at a time, because a
     /// notification is mostly one long string.
     private mutating func skipPlain() {
         guard position < bytes.count else { return }
@@ -124,7 +124,7 @@ struct JSONParser {
             var index = position
             while index + 8 <= bytes.count {
                 let word = UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: index, as: UInt64.self))
-                // The lowest bit that is set marks the first such byte; only those above it may be marked wrongly.
+                // The lowest set bit marks the first such byte; bytes above it may be marked wrongly.
                 let marks =
                     Self.marks(word, below: 0x20) | Self.marks(word ^ Self.each(UInt8(ascii: "\"")), below: 1)
                     | Self.marks(word ^ Self.each(UInt8(ascii: "\\")), below: 1)
@@ -140,7 +140,7 @@ struct JSONParser {
         byte >= 0x20 && byte != UInt8(ascii: "\"") && byte != UInt8(ascii: "\\")
     }
 
-    /// The byte in all eight places of a word.
+    /// The byte repeated in all eight positions of a word.
     private static func each(_ byte: UInt8) -> UInt64 { UInt64(byte) &* 0x0101_0101_0101_0101 }
 
     /// The highest bit of each byte of the word that is below the limit, which is 128 at most.
@@ -148,7 +148,7 @@ struct JSONParser {
         (word &- each(limit)) & ~word & each(0x80)
     }
 
-    /// A number's extent, exactly as RFC 8259 section 6 spells it.
+    /// Reads a number in exactly the spelling of RFC 8259 section 6 and returns its range.
     private mutating func number() throws(JSONSyntaxError) -> Range<Int> {
         let start = position
         _ = take("-")
@@ -196,4 +196,20 @@ struct JSONParser {
     }
 
     private func error(_ problem: String) -> JSONSyntaxError { JSONSyntaxError(problem: problem, offset: position) }
+}
+
+/// The limits on a peer's JSON text; Apple's largest objects have some forty members.
+enum JSONLimits {
+    /// The nesting of objects and arrays.
+    static let depth = 16
+    /// Members of one object.
+    static let members = 128
+    /// Values in the whole text.
+    static let values = 2_048
+}
+
+/// The reason why a JSON text was refused, and at which byte.
+struct JSONSyntaxError: Error {
+    let problem: String
+    let offset: Int
 }

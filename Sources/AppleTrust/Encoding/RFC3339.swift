@@ -1,6 +1,6 @@
 import Encodings
 
-/// Dates as receipts write them (RFC 3339 section 5.6).
+/// Dates as receipts spell them (RFC 3339 section 5.6).
 enum RFC3339 {
     /// Milliseconds since 1970-01-01 UTC, finer fractions floored; nil for anything but a date and time with its offset.
     static func milliseconds(_ text: String) -> Int64? {
@@ -22,7 +22,8 @@ enum RFC3339 {
         return [31, isLeap ? 29 : 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31][Int(month) - 1]
     }
 
-    /// Days from 1970-01-01 in the Gregorian calendar; years begin in March, so that a leap day is a year's last.
+    /// Days from 1970-01-01 in the Gregorian calendar; years are counted from March, so that a leap day is the last of
+    /// its year.
     private static func days(until year: Int64, _ month: Int64, _ day: Int64) -> Int64 {
         let shifted = month > 2 ? year : year - 1
         let inYear = (153 * (month + (month > 2 ? -3 : 9)) + 2) / 5 + day - 1

@@ -2,26 +2,27 @@ import RefusalReasons
 
 /// The explanation of a JWS or a receipt and its checks: for people, not for decisions.
 ///
-/// All text is bounded and printable; what it claims is shown whether it is verified or not.
+/// All text is bounded and printable; a claim is shown whether it is verified or not.
 public struct AppleExplanation: Sendable {
-    /// The kind of text: a JWS judged by its payload's fields, or an app receipt.
+    /// The kind of text: a JWS, by its payload's fields, or an app receipt.
     public enum Kind: String, CaseIterable, Sendable {
         case transaction, renewalInfo, notification, appTransaction, receipt, unknown
     }
 
     public let kind: Kind
-    /// Every check in the verifier's order; those that only a JWS has are not among a receipt's.
+    /// Every check in the verifier's order; checks of a JWS only are not among a receipt's.
     public let checks: [AppleCheck]
-    /// The header's members, the certificates counted; of a receipt, how it is signed.
+    /// The header's members, with a count in place of the certificates; of a receipt, its signature algorithms.
     public let header: [AppleFact]
     /// The leaf and the intermediate as far as they can be parsed; of a receipt, every certificate.
     public let certificates: [AppleCertificateFacts]
-    /// The payload's members, objects and arrays counted; of a receipt its fields and the first purchases.
+    /// The payload's members, with a count in place of objects and arrays; of a receipt, its fields and first
+    /// purchases.
     public let payload: [AppleFact]
 
     /// The verifier's own refusal of this text; nil where it accepts it.
     ///
-    /// It is the answer of the function that the server calls for this kind of text, not one made of `checks`.
+    /// The answer of the function that the server calls for this kind of text; `checks` do not decide it.
     public let refusal: AppleRefusal?
 
     /// The check that `refusal` is about.
@@ -33,7 +34,7 @@ public struct AppleExplanation: Sendable {
     }
 }
 
-/// A named check and how it ended.
+/// A named check with its outcome.
 public struct AppleCheck: Sendable {
     public enum Name: String, CaseIterable, Sendable {
         /// Three segments of strict base64url; or base64 of a PKCS #7 message with one signer.
@@ -64,17 +65,17 @@ public struct AppleCheck: Sendable {
         case fields
         case app
         case environment
-        /// A notification of Production names the app's number in the App Store, and it is the configured one.
+        /// A Production notification names the app's number in the App Store, and it is the configured one.
         case appAppleID = "app_apple_id"
         /// The signed texts inside a notification, each verified on its own.
         case signedTransactionInfo, signedRenewalInfo, signedAppTransactionInfo
 
-        /// Those that every text has; the others are named where they fail.
+        /// The checks that every text has; the others are listed where they fail.
         public static let common = allCases.filter {
             ![.appAppleID, .signedTransactionInfo, .signedRenewalInfo, .signedAppTransactionInfo].contains($0)
         }
 
-        /// The check that a reason alone is told as.
+        /// The check as which a refusal with this reason is shown.
         init(_ reason: AppleRefusal.Reason) {
             switch reason {
             case .malformed: self = .fields
@@ -92,7 +93,7 @@ public struct AppleCheck: Sendable {
     public enum Outcome: Sendable, Equatable {
         case passed
         case failed(AppleRefusal)
-        /// Not decided, and why.
+        /// The check was not decided; the text says why.
         case notReached(String)
     }
 

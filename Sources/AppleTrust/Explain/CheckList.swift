@@ -4,7 +4,7 @@ import RefusalReasons
 struct CheckList {
     private(set) var outcomes: [AppleCheck.Name: AppleCheck.Outcome] = [:]
 
-    /// Runs a check and notes how it ends; nil where it fails.
+    /// Runs a check and records its outcome; nil where it fails.
     @discardableResult
     mutating func run<Value>(_ name: AppleCheck.Name, _ body: () throws(AppleRefusal) -> Value) -> Value? {
         do throws(AppleRefusal) {
@@ -23,13 +23,13 @@ struct CheckList {
         outcomes.values.contains { if case .failed = $0 { true } else { false } }
     }
 
-    /// Notes the verifier's own refusal where none of the checks here failed.
+    /// Records the verifier's own refusal where none of the checks here failed.
     mutating func note(_ refusal: AppleRefusal?) {
         guard let refusal, !hasFailure else { return }
         note(refusal.check ?? AppleCheck.Name(refusal.reason), .failed(refusal))
     }
 
-    /// The checks in this order, then what else was noted; one that nobody ran was not reached.
+    /// The checks in this order, then any other that was recorded; a check without an outcome was not reached.
     func checks(_ names: [AppleCheck.Name]) -> [AppleCheck] {
         let others = AppleCheck.Name.allCases.filter { outcomes[$0] != nil && !names.contains($0) }
         return (names + others).map {

@@ -23,7 +23,7 @@ struct Explainer {
             payload: payload.map(PayloadFacts.facts) ?? [], refusal: refusal)
     }
 
-    /// The verifier's answer to a text of this kind; what is of no kind is judged as a transaction, as an attach does.
+    /// The verifier's answer to a text of this kind; an unknown kind is judged as a transaction, as an attach does.
     private func refusal(of text: String, _ kind: AppleExplanation.Kind) -> AppleRefusal? {
         do throws(AppleRefusal) {
             switch kind {
@@ -38,7 +38,8 @@ struct Explainer {
         }
     }
 
-    /// An app transaction comes inside a notification only; by itself its app and its environment are checked.
+    /// Checks the app and environment of an app transaction, which the server otherwise reads inside notifications
+    /// only.
     private func checkAppTransaction(_ text: String) throws(AppleRefusal) {
         let claimed = PayloadFacts.audience(try verifier.payload(text).text)
         if let bundleID = claimed.bundleID { try verifier.audience.checkApp(bundleID) }
@@ -127,7 +128,7 @@ struct Explainer {
         }
     }
 
-    /// Fields are read from verified payloads only, so this check asks the verifier itself.
+    /// Asks the verifier itself, because fields are read from verified payloads only.
     private mutating func explainFields(_ text: String, _ kind: AppleExplanation.Kind) {
         do throws(AppleRefusal) {
             let payload = try verifier.authenticator.authenticate(

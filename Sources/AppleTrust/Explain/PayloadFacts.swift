@@ -13,9 +13,9 @@ enum PayloadFacts {
         return json.root["receiptType"] == nil ? .unknown : .appTransaction
     }
 
-    /// Returns the app and environment that the payload names; a notification says so in one of four objects.
+    /// Returns the app and environment that the payload names; in a notification one of four objects names them.
     ///
-    /// Renewal information names no app: whatever stands there is not checked, as it is not by the verifier.
+    /// Renewal information names no app: a value there is ignored, as the verifier ignores it.
     static func audience(_ json: JSONDocument) -> (bundleID: String?, environment: String?) {
         let root = ClaimReader(json)
         let names = ["data", "summary", "appData", "externalPurchaseToken"]

@@ -56,7 +56,8 @@ struct ReceiptExplainer {
         explainClaims(text)
     }
 
-    /// Of several issuers the one that the verifier's answer is about: the first that leads to a root, else the last.
+    /// Of several issuers, checks the one that the verifier's answer is about: the first that leads to a root, else the
+    /// last.
     private mutating func explainChain(from leaf: EmbeddedCertificate, at creationDate: Int64?) {
         let authenticator = verifier.receipts
         let anchors =
@@ -101,7 +102,7 @@ struct ReceiptExplainer {
         }
     }
 
-    /// Fields are read from verified receipts only, so this check asks the verifier itself.
+    /// Asks the verifier itself, because fields are read from verified receipts only.
     private mutating func explainFields(_ text: String) {
         guard !list.hasFailure else {
             list.note(.fields, .notReached("nothing vouches for the receipt"))

@@ -1,6 +1,6 @@
 /// The facts that are shown of an unverified receipt, under the names of Apple's verifyReceipt.
 enum ReceiptFacts {
-    /// Purchases that are shown; the others are counted.
+    /// The number of purchases that are shown; the others are only counted.
     static let purchases = 20
 
     static func signer(_ message: SignedData) -> [AppleFact] {

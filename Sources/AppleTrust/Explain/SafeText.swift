@@ -1,8 +1,8 @@
-/// Text of a peer made fit for one line of a log or a terminal.
+/// A peer's text made safe for one line of a log or a terminal.
 enum SafeText {
     static let limit = 200
 
-    /// The text cut to `limit` scalars, whatever is not printable replaced by U+FFFD.
+    /// The text cut to `limit` scalars, with U+FFFD for each scalar that is not printable.
     static func line(_ text: String, limit: Int = limit) -> String {
         var line = String.UnicodeScalarView()
         for scalar in text.unicodeScalars.prefix(limit) { line.append(isPrintable(scalar) ? scalar : "\u{FFFD}") }

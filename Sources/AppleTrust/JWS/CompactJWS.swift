@@ -9,7 +9,7 @@ struct CompactJWS: Sendable {
     let signingInput: ArraySlice<UInt8>
     /// The text of the header.
     let headerText: ArraySlice<UInt8>
-    /// The header where it has been read before.
+    /// The cached header; nil where this header is not cached.
     let known: KnownHeader?
 
     init(_ text: String, headers: HeaderMemory? = nil) throws(AppleRefusal) {
@@ -32,4 +32,12 @@ struct CompactJWS: Sendable {
     }
 
     private static let point = UInt8(ascii: ".")
+}
+
+/// The limits on a peer's JWS.
+public enum JWSLimits {
+    /// Bytes of the whole compact text; Apple's notifications have some 15 KiB.
+    public static let text = 65_536
+    /// Bytes of one certificate.
+    static let certificate = 8_192
 }

@@ -8,7 +8,7 @@ import Synchronization
     import Darwin
 #endif
 
-/// A header that led to a sound chain, and what was read from it.
+/// A header that led to a sound chain, with its parsed content.
 struct KnownHeader: Sendable {
     /// The base64url text of the segment.
     let text: ArraySlice<UInt8>
@@ -18,9 +18,9 @@ struct KnownHeader: Sendable {
     let peer: PeerCertificates
 }
 
-/// The few headers under which Apple signs at a time, so that each is read once.
+/// A cache of the few headers under which Apple signs at a time, so that each is parsed once.
 ///
-/// What a header says follows from its bytes alone. Whether it is trusted is asked each time: an entry is no verdict.
+/// The content of a header follows from its bytes alone. Trust is decided each time: an entry is no verdict.
 final class HeaderMemory: Sendable {
     private struct State {
         var entries: [KnownHeader] = []
@@ -37,7 +37,7 @@ final class HeaderMemory: Sendable {
         state.withLock { state in state.entries.first { Self.isSame($0.text, text) } }
     }
 
-    /// Keeps the header of a sound chain; a peer that signs with something else cannot displace any.
+    /// Caches the header of a sound chain; a peer that signs with another chain cannot displace any.
     func insert(_ header: KnownHeader) {
         state.withLock { state in
             if state.entries.contains(where: { Self.isSame($0.text, header.text) }) { return }

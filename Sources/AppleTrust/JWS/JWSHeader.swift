@@ -1,9 +1,9 @@
 import Encodings
 import RefusalReasons
 
-/// The protected header (RFC 7515 section 4) as far as it may be heeded: `alg`, `crit` and `x5c`.
+/// The protected header (RFC 7515 section 4), of which `alg`, `crit` and `x5c` are read.
 ///
-/// `kid`, `jwk`, `jku` and `x5u` name keys that nobody vouches for and are not read.
+/// `kid`, `jwk`, `jku` and `x5u` are not read: no chain proves the keys that they name.
 struct JWSHeader: Sendable {
     let json: JSONDocument
 
@@ -25,7 +25,7 @@ struct JWSHeader: Sendable {
         }
     }
 
-    /// RFC 7515 section 4.1.11: we understand no extension, so none may be declared critical.
+    /// Refuses `crit`: no extension is understood here, so none may be declared critical (RFC 7515 section 4.1.11).
     func checkCritical() throws(AppleRefusal) {
         guard json.root["crit"] == nil else { throw .malformed("crit declares extensions that are not understood") }
     }

@@ -9,7 +9,7 @@ import RefusalReasons
 
 /// An ES256 signature as a JWS carries it: r and s, 32 bytes each, big-endian (RFC 7518 section 3.4).
 enum RawSignature {
-    /// Refuses whatever is not the leaf's signature; a DER signature has another length and is refused by it.
+    /// Refuses a signature that is not the leaf's; a DER signature is refused by its length.
     static func check(
         _ signature: [UInt8], over input: ArraySlice<UInt8>, by key: P256.Signing.PublicKey
     )

@@ -1,4 +1,4 @@
-/// A JWS that is well formed and says how it wants to be verified; nobody has vouched for any of it yet.
+/// A JWS that is well formed; its signature is not verified yet.
 struct UnverifiedJWS: Sendable {
     let compact: CompactJWS
     let payload: JSONDocument
@@ -18,9 +18,9 @@ struct UnverifiedJWS: Sendable {
         signedDate = try Self.signedDate(payload)
     }
 
-    /// Returns the header's facts that are cached once the header has led to a sound chain.
+    /// Returns the header for the cache, once it has led to a sound chain.
     func header(with peer: PeerCertificates) -> KnownHeader {
-        // A copy: the slice would keep the whole text.
+        // Copied, because the slice would retain the whole text.
         KnownHeader(
             text: Array(compact.headerText)[...], bytes: compact.header, certificates: certificates, peer: peer)
     }
@@ -42,7 +42,9 @@ struct UnverifiedJWS: Sendable {
 
     /// Returns the time of Apple's signature, at which the chain has to be valid.
     ///
-    /// An app transaction calls it `receiptCreationDate`.
+    /// Returns the time of Apple's signature in milliseconds, at which the chain has to be valid.
+    ///
+    /// In an app transaction the field is `receiptCreationDate`.
     static func signedDate(_ payload: JSONDocument) throws(AppleRefusal) -> Int64 {
         let claims = ClaimReader(payload)
         let isApp = claims.text("receiptType") != nil && !claims.has("signedDate")

@@ -1,10 +1,10 @@
 import Crypto
 import RefusalReasons
 
-/// The JSON of a JWS whose signature and chain were verified, of whatever kind: the way to notifications.
+/// The JSON of a JWS of any kind whose signature and chain were verified.
 ///
-/// Which app and which environment it is for is not checked: in a notification they stand in `data`, `summary` or
-/// `appData`. A JWS inside the payload is not verified by this and has to be verified on its own.
+/// The app and the environment are not checked: a notification names them in `data`, `summary` or `appData`. A JWS
+/// inside the payload is not verified by this and has to be verified on its own.
 public struct VerifiedPayload: Sendable {
     /// The signer of a payload.
     public enum Signer: Sendable, Hashable {
@@ -30,12 +30,12 @@ public struct VerifiedPayload: Sendable {
     }
 }
 
-/// Decides whether a JWS was signed by Apple, or by Xcode where that is allowed: the one maker of `VerifiedPayload`.
+/// Decides whether a JWS was signed by Apple, or by Xcode where that is allowed; only this makes a `VerifiedPayload`.
 struct JWSAuthenticator: Sendable {
     let chains: ChainValidator<StoreJWSProfile>
     /// True where a JWS of Xcode's local StoreKit may pass.
     let allowsXcode: Bool
-    /// The DER of Xcode's certificates; where there are none, Xcode's signatures are not checked.
+    /// Xcode's certificates; without any, Xcode's signatures are not checked.
     let xcodeCertificates: [XcodeCertificate]
     let headers = HeaderMemory()
 
@@ -45,7 +45,7 @@ struct JWSAuthenticator: Sendable {
         self.xcodeCertificates = xcodeCertificates
     }
 
-    /// - Parameter xcode: whether this kind of payload is ever signed by Xcode.
+    /// - Parameter xcode: true for a kind of payload that Xcode signs, too.
     func authenticate(_ text: String, xcode: Bool) throws(AppleRefusal) -> VerifiedPayload {
         let jws = try UnverifiedJWS(text, headers: headers)
         if jws.certificates.count == 1 {
@@ -65,7 +65,7 @@ struct JWSAuthenticator: Sendable {
         return chain
     }
 
-    /// Checks that a payload with one certificate may pass; one that says Production or Sandbox never does.
+    /// Checks that a payload with one certificate is accepted; one that names Production or Sandbox never is.
     func checkXcode(_ payload: JSONDocument, xcode: Bool) throws(AppleRefusal) {
         let environment = ClaimReader(payload).text("environment")
         guard environment.flatMap(AppleEnvironment.init(appleName:)) == .xcode else {

@@ -2,10 +2,10 @@ import SwiftASN1
 
 /// The attributes of a receipt or of one purchase in it: SET OF SEQUENCE { type, version, value }.
 ///
-/// Types that are not known are skipped: Apple writes some that no document mentions.
+/// Unknown types are skipped: Apple writes some that no document mentions.
 /// Source: Apple, Receipt Validation Programming Guide, "Receipt Fields".
 struct ReceiptAttributes: Sendable {
-    /// Bytes of an id of Apple's.
+    /// The most bytes of one of Apple's ids.
     static let id = 64
 
     private var single: [Int64: ArraySlice<UInt8>] = [:]
@@ -29,7 +29,7 @@ struct ReceiptAttributes: Sendable {
                 }
                 purchases.append(value)
             } else {
-                // Which of two would count is nobody's guess; what is skipped may repeat.
+                // A repeated attribute is ambiguous and becomes unreadable; unknown attributes may repeat.
                 single[type] = single[type] == nil ? value : []
             }
         }
@@ -44,7 +44,7 @@ struct ReceiptAttributes: Sendable {
         return text
     }
 
-    /// Text that names something, so it may not be empty.
+    /// Reads text that names something, so it may not be empty.
     func name(_ type: Int64) throws(AppleRefusal) -> String {
         guard let name = try text(type), !name.isEmpty else { throw .malformed("attribute \(type) is missing") }
         return name
@@ -69,14 +69,14 @@ struct ReceiptAttributes: Sendable {
         return date
     }
 
-    /// An id of Apple's: text of at most 64 bytes.
+    /// Reads one of Apple's ids: text of at most 64 bytes.
     func id(_ type: Int64) throws(AppleRefusal) -> String {
         let id = try name(type)
         guard id.utf8.count <= Self.id else { throw .malformed("attribute \(type) is longer than an id") }
         return id
     }
 
-    // What nothing hangs on: whatever cannot be read counts as absent.
+    // Values on which no decision depends: one that cannot be read counts as absent.
 
     func optionalText(_ type: Int64) -> String? {
         guard let text = try? text(type), !text.utf8.contains(where: { $0 < 0x20 || $0 == 0x7F }) else { return nil }
@@ -85,7 +85,7 @@ struct ReceiptAttributes: Sendable {
 
     func optionalInteger(_ type: Int64) -> Int64? { (try? integer(type)) ?? nil }
 
-    /// Returns whether anything but an empty text stands where a date is expected.
+    /// Returns whether anything but an empty text is in the place of a date.
     func hasDate(_ type: Int64) -> Bool {
         do throws(AppleRefusal) { return try text(type).map { !$0.isEmpty } ?? false } catch { return true }
     }

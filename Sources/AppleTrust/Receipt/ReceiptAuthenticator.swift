@@ -6,7 +6,7 @@ import X509
 struct AuthenticReceipt: Sendable {
     let attributes: ReceiptAttributes
     let creationDate: Int64
-    /// The SHA-256 of what is signed.
+    /// The SHA-256 of the signed content.
     let contentDigest: [UInt8]
 
     fileprivate init(_ receipt: UnverifiedReceipt) {
@@ -16,7 +16,7 @@ struct AuthenticReceipt: Sendable {
     }
 }
 
-/// A receipt as it is read before anybody has vouched for it.
+/// A receipt as it is parsed, before its signature is verified.
 struct UnverifiedReceipt: Sendable {
     let message: SignedData
     let content: ArraySlice<UInt8>
@@ -59,10 +59,10 @@ struct UnverifiedReceipt: Sendable {
     }
 }
 
-/// Decides whether a receipt was signed by Apple: the one maker of `AuthenticReceipt`.
+/// Decides whether a receipt was signed by Apple; only this makes an `AuthenticReceipt`.
 struct ReceiptAuthenticator: Sendable {
     let chains: ChainValidator<AppReceiptProfile>
-    /// The SHA-256 of Apple's root: a receipt carries its root, and that counts if it is this one.
+    /// The SHA-256 of Apple's root: a receipt contains its root, which is trusted if it is this one.
     let pinnedRoot: [UInt8]
 
     func authenticate(_ receipt: UnverifiedReceipt) throws(AppleRefusal) -> AuthenticReceipt {
@@ -91,7 +91,7 @@ struct ReceiptAuthenticator: Sendable {
 
     static let noIssuer = AppleRefusal(.untrustedChain, "the leaf's issuer is not among the certificates")
 
-    /// The certificates that the leaf may be issued by.
+    /// The certificates that may have issued the leaf.
     static func issuers(
         of leaf: EmbeddedCertificate, in certificates: [EmbeddedCertificate]
     ) -> [EmbeddedCertificate] {

@@ -4,7 +4,8 @@
 /// consumables leave it once the app has finished them. Times are milliseconds since 1970-01-01 UTC.
 /// Source: Apple, Receipt Validation Programming Guide, "Receipt Fields".
 public struct VerifiedReceipt: Sendable {
-    /// Apple's word: `Production`, `ProductionSandbox`, `ProductionVPP`, `ProductionVPPSandbox` …; nil where it is missing.
+    /// Apple's receipt type: `Production`, `ProductionSandbox`, `ProductionVPP`, `ProductionVPPSandbox` …; nil where it
+    /// is missing.
     public let type: String?
     public let environment: AppleEnvironment
     public let bundleID: String
@@ -18,11 +19,13 @@ public struct VerifiedReceipt: Sendable {
     public let creationDate: Int64
     /// The time when the app itself was first bought.
     public let originalPurchaseDate: Int64?
-    /// The time when a volume purchase's receipt ends.
+    /// The time when a volume purchase ends.
     public let expirationDate: Int64?
-    /// In the receipt's order.
+    /// The purchases in the receipt's order.
     public let purchases: [VerifiedReceiptPurchase]
-    /// The SHA-256 of what Apple signed, which names the receipt: whatever else stands around that anybody may change.
+    /// The SHA-256 of the content that Apple signed.
+    ///
+    /// The digest identifies the receipt, because the envelope around the content is not signed and can be changed.
     public let contentDigest: [UInt8]
 
     init(_ receipt: AuthenticReceipt, for audience: Audience) throws(AppleRefusal) {
@@ -48,7 +51,7 @@ public struct VerifiedReceipt: Sendable {
         environment = try Self.environment(of: type, in: audience)
     }
 
-    /// Only `Production` and `ProductionVPP` are production; whatever else Apple writes is not.
+    /// The environment of a receipt's type: only `Production` and `ProductionVPP` are production.
     static func environment(of type: String?, in audience: Audience) throws(AppleRefusal) -> AppleEnvironment {
         let environment: AppleEnvironment =
             switch type {
@@ -76,9 +79,9 @@ public struct VerifiedReceiptPurchase: Sendable {
     public let originalPurchaseDate: Int64?
     /// The end of a subscription's period.
     public let expiresDate: Int64?
-    /// The time when Apple took it back.
+    /// The time when Apple cancelled the purchase.
     public let cancellationDate: Int64?
-    /// The subscription period; nil for what is none.
+    /// Apple's id of the subscription period; nil for other purchases.
     public let webOrderLineItemID: Int64?
     public let productType: ProductType?
     public let isTrial: Bool
@@ -98,7 +101,7 @@ public struct VerifiedReceiptPurchase: Sendable {
         expiresDate = fields.optionalDate(1708)
         let lineItem = fields.optionalInteger(1711) ?? 0
         webOrderLineItemID = lineItem == 0 ? nil : lineItem
-        // A time that cannot be read still says that it was taken back: then when it was bought.
+        // An unreadable time still states a cancellation, which is then dated to the purchase.
         cancellationDate = fields.optionalDate(1712) ?? (fields.hasDate(1712) ? purchaseDate : nil)
         isTrial = fields.optionalInteger(1713) == 1
         isIntroductory = fields.optionalInteger(1719) == 1

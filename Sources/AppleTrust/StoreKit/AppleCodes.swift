@@ -1,4 +1,4 @@
-/// `type`: what kind of product was bought.
+/// `type`: the kind of product.
 public enum AppleProductType: String, CaseIterable, Sendable {
     case autoRenewableSubscription = "Auto-Renewable Subscription"
     case nonConsumable = "Non-Consumable"
@@ -6,7 +6,7 @@ public enum AppleProductType: String, CaseIterable, Sendable {
     case nonRenewingSubscription = "Non-Renewing Subscription"
 }
 
-/// `inAppOwnershipType`: whether the customer bought it or a member of the family did.
+/// `inAppOwnershipType`: bought by the customer, or by a member of the family.
 public enum AppleOwnership: String, CaseIterable, Sendable {
     case purchased = "PURCHASED"
     case familyShared = "FAMILY_SHARED"
@@ -18,20 +18,20 @@ public enum AppleTransactionReason: String, CaseIterable, Sendable {
     case renewal = "RENEWAL"
 }
 
-/// `revocationReason`: why the App Store refunded or revoked.
+/// `revocationReason`: the reason of a refund or revocation.
 public enum AppleRevocationReason: Int, CaseIterable, Sendable {
     case other = 0
     case issueInApp = 1
 }
 
-/// `revocationType`: how much was taken back.
+/// `revocationType`: the extent of a revocation.
 public enum AppleRevocationType: String, CaseIterable, Sendable {
     case fullRefund = "REFUND_FULL"
     case proratedRefund = "REFUND_PRORATED"
     case familyRevoke = "FAMILY_REVOKE"
 }
 
-/// `offerType`: which sort of offer applied.
+/// `offerType`: the kind of offer.
 public enum AppleOfferType: Int, CaseIterable, Sendable {
     case introductory = 1
     case promotional = 2
@@ -39,7 +39,7 @@ public enum AppleOfferType: Int, CaseIterable, Sendable {
     case winBack = 4
 }
 
-/// `offerDiscountType`: how an offer is paid.
+/// `offerDiscountType`: the way in which an offer is paid.
 public enum AppleOfferDiscount: String, CaseIterable, Sendable {
     case freeTrial = "FREE_TRIAL"
     case payAsYouGo = "PAY_AS_YOU_GO"
@@ -47,13 +47,13 @@ public enum AppleOfferDiscount: String, CaseIterable, Sendable {
     case oneTime = "ONE_TIME"
 }
 
-/// `billingPlanType` and `renewalBillingPlanType`: how a subscription with a commitment is paid.
+/// `billingPlanType` and `renewalBillingPlanType`: the way in which a subscription with a commitment is paid.
 public enum AppleBillingPlan: String, CaseIterable, Sendable {
     case billedUpfront = "BILLED_UPFRONT"
     case monthly = "MONTHLY"
 }
 
-/// `expirationIntent`: why a subscription ended.
+/// `expirationIntent`: the reason why a subscription ended.
 public enum AppleExpirationIntent: Int, CaseIterable, Sendable {
     case customerCancelled = 1
     case billingError = 2
@@ -62,8 +62,31 @@ public enum AppleExpirationIntent: Int, CaseIterable, Sendable {
     case other = 5
 }
 
-/// `priceIncreaseStatus`: what the customer said to a price increase.
+/// `priceIncreaseStatus`: the customer's answer to a price increase.
 public enum ApplePriceIncrease: Int, CaseIterable, Sendable {
     case notAnswered = 0
     case consentedOrNotified = 1
+}
+
+/// A word or number of Apple's that is known, or one that is newer than this program, with its raw value.
+public enum AppleCode<Known: RawRepresentable & Hashable & Sendable>: Hashable, Sendable
+where Known.RawValue: Hashable & Sendable {
+    case known(Known)
+    case unknown(Known.RawValue)
+
+    init(rawValue: Known.RawValue) { self = Known(rawValue: rawValue).map(Self.known) ?? .unknown(rawValue) }
+
+    /// The value that Apple signed.
+    public var rawValue: Known.RawValue {
+        switch self {
+        case .known(let known): known.rawValue
+        case .unknown(let raw): raw
+        }
+    }
+
+    /// The known value, for comparing: `transaction.type.known == .consumable`.
+    public var known: Known? {
+        guard case .known(let known) = self else { return nil }
+        return known
+    }
 }

@@ -18,13 +18,13 @@ public struct AppleCommitment: Hashable, Sendable {
     }
 }
 
-/// `commitmentInfo` of renewal information: what follows when the commitment ends, under names of its own.
+/// `commitmentInfo` of renewal information: the commitment that follows, under field names of its own.
 ///
 /// Source: Apple, App Store Server API 1.21, commitmentInfo of JWSRenewalInfoDecodedPayload.
 public struct AppleRenewalCommitment: Hashable, Sendable {
     /// The time when the commitment ends and renews, in milliseconds since 1970-01-01 UTC.
     public let renewalDate: Int64?
-    /// True where another commitment follows; nil where Apple signed nothing about it.
+    /// True where another commitment follows; nil where Apple signed no statement about it.
     public let willRenew: Bool?
     /// The product of the next commitment.
     public let autoRenewProductID: String?

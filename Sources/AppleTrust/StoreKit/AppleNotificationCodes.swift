@@ -1,4 +1,6 @@
-/// `notificationType`: what happened; only for people and logs, because the signed facts inside say what holds now.
+/// `notificationType`: the kind of event.
+///
+/// For people and logs only, because the signed facts inside state what holds now.
 public enum AppleNotificationType: String, CaseIterable, Sendable {
     case consumptionRequest = "CONSUMPTION_REQUEST"
     case didChangeRenewalPreference = "DID_CHANGE_RENEWAL_PREF"
@@ -25,7 +27,7 @@ public enum AppleNotificationType: String, CaseIterable, Sendable {
     case test = "TEST"
 }
 
-/// `data.status`: where a subscription stood when Apple signed.
+/// `data.status`: the status of a subscription when Apple signed.
 public enum AppleSubscriptionStatus: Int, CaseIterable, Sendable {
     case active = 1
     case expired = 2

@@ -2,12 +2,12 @@ import Encodings
 
 /// Reads typed fields of one JSON object.
 ///
-/// Null counts as absent. A field of another form than Apple documents is read as nil and noted in `unread`, so that it
-/// costs nothing but itself; `required(_:_:)` is for the few fields without which a payload says nothing.
+/// Null counts as absent. A field of another form than Apple documents is read as nil and recorded in `unread`, so that
+/// only that field is lost; `required(_:_:)` is for the few fields without which a payload is useless.
 struct ClaimReader {
-    /// Bytes of an id of Apple's, such as a transaction's.
+    /// The most bytes of one of Apple's ids, such as a transaction's.
     static let id = 64
-    /// Bytes of a product's or an app's name.
+    /// The most bytes of a product's or an app's name.
     static let name = 255
     /// Milliseconds since 1970-01-01 UTC: the years 1970 to 9999.
     static let times: ClosedRange<Int64> = 0...253_402_300_799_999
@@ -24,7 +24,7 @@ struct ClaimReader {
         self.unread = unread
     }
 
-    /// A field without which the payload is not believed.
+    /// Reads a field without which the payload is refused.
     ///
     /// - Throws: `malformed`, with the field's name.
     func required<Value>(
@@ -34,7 +34,7 @@ struct ClaimReader {
         return value
     }
 
-    /// A field that may be absent, but not of another form.
+    /// Reads a field that may be absent, but not of another form.
     ///
     /// - Throws: `malformed`, with the field's name.
     func checked<Value>(
@@ -47,29 +47,29 @@ struct ClaimReader {
 
     func has(_ name: String) -> Bool { node(name) != nil }
 
-    /// Text; empty text counts as absent.
+    /// Reads text; empty text counts as absent.
     func text(_ name: String) -> String? { text(name, atMost: .max) }
 
-    /// An id of Apple's: text of at most 64 bytes.
+    /// Reads one of Apple's ids: text of at most 64 bytes.
     func id(_ name: String) -> String? { text(name, atMost: Self.id) }
 
-    /// The name of a product or an app: text of at most 255 bytes.
+    /// Reads the name of a product or an app: text of at most 255 bytes.
     func identifier(_ name: String) -> String? { text(name, atMost: Self.name) }
 
-    /// A time within the years 1970 to 9999, fractions of a millisecond floored.
+    /// Reads a time within the years 1970 to 9999, fractions of a millisecond floored.
     func date(_ name: String) -> Int64? {
         read(name) { json.flooredInteger($0).flatMap { Self.times.contains($0) ? $0 : nil } }
     }
 
-    /// A whole number, also written as `3.0`.
+    /// Reads a whole number, also written as `3.0`.
     func integer(_ name: String, in range: ClosedRange<Int64>) -> Int64? {
         read(name) { json.integer($0).flatMap { range.contains($0) ? $0 : nil } }
     }
 
-    /// An amount in milliunits of a currency.
+    /// Reads an amount in milliunits of a currency.
     func milliunits(_ name: String) -> Int64? { integer(name, in: 0...Int64.max) }
 
-    /// ISO 4217: three capital letters.
+    /// Reads an ISO 4217 code: three capital letters.
     func currency(_ name: String) -> String? {
         guard node(name) != nil else { return nil }
         guard let text = text(name), text.hasBytes(3...3, where: \.isCapital) else {
@@ -83,19 +83,19 @@ struct ClaimReader {
         read(name) { if case .bool(let flag) = $0 { flag } else { nil } }
     }
 
-    /// A word of Apple's; one that is not known keeps its text and is noted.
+    /// Reads one of Apple's words; an unknown one keeps its text and is recorded in `unread`.
     func code<Known: RawRepresentable<String>>(_ name: String) -> AppleCode<Known>? {
         noted(name, text(name, atMost: Self.name).map(AppleCode.init(rawValue:)))
     }
 
-    /// A number of Apple's; one that is not known is kept and noted.
+    /// Reads one of Apple's numbers; an unknown one is kept and recorded in `unread`.
     func code<Known: RawRepresentable<Int>>(_ name: String) -> AppleCode<Known>? {
         noted(name, integer(name, in: Self.int32).map { AppleCode(rawValue: Int($0)) })
     }
 
-    /// A UUID in lower case (RFC 9562 section 4).
+    /// Reads a UUID (RFC 9562 section 4) and returns it in lower case.
     ///
-    /// Empty text is nothing odd: that is how Apple writes an `appAccountToken` that the app did not give.
+    /// Empty text is not recorded: Apple writes it as the `appAccountToken` of an app that gave none.
     func uuid(_ name: String) -> String? {
         guard let text = text(name, atMost: .max) else { return nil }
         let characters = Array(text.lowercased().utf8)
@@ -113,7 +113,7 @@ struct ClaimReader {
         return String(decoding: characters, as: UTF8.self)
     }
 
-    /// A list of texts; empty where it is absent or holds anything else.
+    /// Reads a list of texts; empty where it is absent or holds anything else.
     func texts(_ name: String) -> [String] {
         let found: [String]? = read(name) { node in
             guard case .array(let nodes) = node else { return nil }
@@ -130,7 +130,7 @@ struct ClaimReader {
         }
     }
 
-    /// The first object that none of these names has and that a predicate accepts.
+    /// Finds the first object under another name than these that a predicate accepts.
     func object(besides names: [String], where accepts: (ClaimReader) -> Bool) -> ClaimReader? {
         for member in members where !names.contains(member.name) {
             guard case .object(let members) = member.value else { continue }
@@ -142,8 +142,8 @@ struct ClaimReader {
 
     static let int32 = Int64(Int32.min)...Int64(Int32.max)
 
-    /// - Returns: nil for what is absent, for empty text, and, noted, for whatever is no text, is longer, or holds a
-    ///   control character, which no name of Apple's has and no database column takes.
+    /// - Returns: nil for an absent field and for empty text; and, recorded in `unread`, for anything but text, for longer
+    ///   text, and for a control character, which none of Apple's names has and no database column takes.
     private func text(_ name: String, atMost bytes: Int) -> String? {
         guard let node = node(name) else { return nil }
         guard let text = json.string(node), text.utf8.count <= bytes,
@@ -173,5 +173,16 @@ struct ClaimReader {
         guard let node = members[name] else { return nil }
         if case .null = node { return nil }
         return node
+    }
+}
+
+/// The names of a payload's fields that could not be read, each once, in the order of reading.
+///
+/// Only names that this program reads can be among them, so their number is bounded.
+final class UnreadFields {
+    private(set) var names: [String] = []
+
+    func add(_ name: String) {
+        if !names.contains(name) { names.append(name) }
     }
 }

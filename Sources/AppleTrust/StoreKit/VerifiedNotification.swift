@@ -2,27 +2,27 @@ import RefusalReasons
 
 /// A notification that Apple signed for a configured app in an accepted environment, with what it holds.
 ///
-/// Each JWS inside is verified on its own and is about the same app and environment. Only `AppleVerifier` makes one. Types
-/// and subtypes that came after this was written keep their words.
+/// Each JWS inside is verified on its own and is about the same app and environment. Only `AppleVerifier` makes one.
+/// Types and subtypes that are newer than this program keep their text.
 /// Source: Apple, App Store Server Notifications V2, responseBodyV2DecodedPayload.
 public struct VerifiedNotification: Sendable {
-    /// `notificationUUID`: every repetition of one notification has the same.
+    /// `notificationUUID`: the same for every repetition of one notification.
     public let id: String
     public let type: AppleCode<AppleNotificationType>
-    /// Apple's word.
+    /// Apple's text of `subtype`.
     public let subtype: String?
     /// The time when Apple signed it, in milliseconds since 1970-01-01 UTC.
     public let signedDate: Int64
     public let environment: AppleEnvironment
     public let bundleID: String
-    /// As of `signedDate`, for subscriptions.
+    /// The subscription's status at `signedDate`; nil for other notifications.
     public let status: AppleCode<AppleSubscriptionStatus>?
-    /// nil in notifications about something else, such as a test or a summary.
+    /// nil in notifications without one, such as a test or a summary.
     public let transaction: VerifiedTransaction?
-    /// nil where there is none; it belongs to `transaction` where there is one.
+    /// The renewal information of `transaction`, where there is one.
     public let renewalInfo: VerifiedRenewalInfo?
 
-    /// Fields of another form or with another word than this program knows; they count as absent.
+    /// Fields of an unknown form or value; they count as absent.
     public let unreadFields: [String]
 
     init(_ payload: VerifiedPayload, _ verifier: AppleVerifier) throws(AppleRefusal) {
@@ -50,7 +50,7 @@ public struct VerifiedNotification: Sendable {
         try checkInner(appTransaction: signed.appTransaction)
     }
 
-    /// The object that says what a notification is about.
+    /// The object that names a notification's app and environment.
     fileprivate struct Content {
         enum Kind { case known, externalToken, unknown }
 
@@ -60,8 +60,8 @@ public struct VerifiedNotification: Sendable {
 
     private static let contents = ["data", "summary", "appData", "externalPurchaseToken"]
 
-    /// - Returns: where none of the known objects is there, the first object that names an app: it came after this was
-    ///   written, and only its app and its environment are read.
+    /// - Returns: the known object; where there is none, the first object that names an app: it is newer than this
+    ///   program, and only its app and its environment are read.
     private static func content(_ claims: ClaimReader) throws(AppleRefusal) -> Content {
         for name in contents {
             guard let object = claims.object(name) else { continue }
@@ -130,7 +130,7 @@ private struct SignedParts {
         }
     }
 
-    /// - Parameter check: what a refusal of this part is told as, but for one that is about the app.
+    /// - Parameter check: the check as which a refusal of this part is shown, unless it is about the app.
     private static func read<Value>(
         _ name: String, _ check: AppleCheck.Name, _ content: ClaimReader,
         _ verify: (String) throws(AppleRefusal) -> Value
@@ -149,7 +149,7 @@ private struct SignedParts {
 extension Audience {
     /// Checks the app's number in the App Store, which Apple signs in Production only.
     ///
-    /// An object that is not known need not have it, but what it has must be right.
+    /// An object of an unknown kind need not have the number; a number that it has must be right.
     fileprivate func checkNumber(
         of bundleID: String, _ content: VerifiedNotification.Content, _ environment: AppleEnvironment
     ) throws(AppleRefusal) {

@@ -1,7 +1,7 @@
 /// Apple's signed information on a subscription's next renewal, in an accepted environment.
 ///
-/// Only `AppleVerifier` makes one. It names no app: bind it with `belongs(to:)` before heeding it. Times are
-/// milliseconds since 1970-01-01 UTC, prices are milliunits.
+/// Only `AppleVerifier` makes one. It names no app: compare it with a transaction by `belongs(to:)` before using it.
+/// Times are milliseconds since 1970-01-01 UTC, prices are milliunits.
 /// Source: Apple, App Store Server API, JWSRenewalInfoDecodedPayload.
 public struct VerifiedRenewalInfo: Sendable {
     public let originalTransactionID: String
@@ -12,7 +12,7 @@ public struct VerifiedRenewalInfo: Sendable {
     /// `autoRenewStatus`; nil where Apple signed none.
     public let willRenew: Bool?
     public let isInBillingRetry: Bool
-    /// The end of the grace period; nil outside one.
+    /// The end of the grace period; nil outside of one.
     public let gracePeriodExpiresDate: Int64?
     public let expirationIntent: AppleCode<AppleExpirationIntent>?
     public let priceIncrease: AppleCode<ApplePriceIncrease>?
@@ -24,7 +24,7 @@ public struct VerifiedRenewalInfo: Sendable {
     public let renewalPrice: Int64?
     /// ISO 4217.
     public let currency: String?
-    /// The start of the subscription without regard to short lapses.
+    /// The start of the subscription, short lapses disregarded.
     public let recentSubscriptionStartDate: Int64?
     /// A UUID in lower case.
     public let appAccountToken: String?
@@ -37,10 +37,10 @@ public struct VerifiedRenewalInfo: Sendable {
     public let signer: VerifiedPayload.Signer
     /// The decoded payload as Apple signed it.
     public let json: [UInt8]
-    /// Fields of another form or with another word than this program knows; they count as absent.
+    /// Fields of an unknown form or value; they count as absent.
     public let unreadFields: [String]
 
-    /// Returns whether it is about the subscription of this transaction.
+    /// Returns whether this is about the subscription of a transaction.
     public func belongs(to transaction: VerifiedTransaction) -> Bool {
         originalTransactionID == transaction.originalTransactionID && environment == transaction.environment
     }

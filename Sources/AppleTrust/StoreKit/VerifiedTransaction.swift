@@ -3,13 +3,13 @@
 /// Only `AppleVerifier` makes one. Times are milliseconds since 1970-01-01 UTC, prices are milliunits of `currency`,
 /// ids are text. Source: Apple, App Store Server API, JWSTransactionDecodedPayload.
 public struct VerifiedTransaction: Sendable {
-    /// This purchase, renewal or restore.
+    /// The id of this purchase, renewal or restore.
     public let transactionID: String
-    /// The first transaction of the chain: a subscription's identity.
+    /// The id of the first transaction of the chain, which identifies a subscription.
     public let originalTransactionID: String
-    /// The subscription period, the same on every device.
+    /// The id of the subscription period, the same on every device.
     public let webOrderLineItemID: String?
-    /// The customer's Apple Account in this app; each member of a family has an own one.
+    /// The customer's Apple Account in this app; each member of a family has a separate one.
     public let appTransactionID: String?
     public let bundleID: String
     public let productID: String
@@ -21,7 +21,7 @@ public struct VerifiedTransaction: Sendable {
 
     public let purchaseDate: Int64
     public let originalPurchaseDate: Int64?
-    /// The end of the paid period; nil for whatever does not renew.
+    /// The end of the paid period; nil for a product that does not renew.
     public let expiresDate: Int64?
     public let signedDate: Int64
 
@@ -32,7 +32,7 @@ public struct VerifiedTransaction: Sendable {
     public let appAccountToken: String?
     public let ownership: AppleCode<AppleOwnership>?
     public let reason: AppleCode<AppleTransactionReason>?
-    /// Replaced by an upgrade, so it entitles to nothing more.
+    /// True where an upgrade replaced it, so that it no longer entitles.
     public let isUpgraded: Bool
 
     /// The price for all of `quantity`, in thousandths of the currency unit; nil on old transactions.
@@ -48,7 +48,7 @@ public struct VerifiedTransaction: Sendable {
 
     /// The time when Apple refunded or revoked it; nil while it stands.
     ///
-    /// A time that cannot be read still says that it was: then it is the time of signing.
+    /// An unreadable time still states a revocation, which is then dated to the signing.
     public let revocationDate: Int64?
     public let revocationReason: AppleCode<AppleRevocationReason>?
     public let revocationType: AppleCode<AppleRevocationType>?
@@ -58,10 +58,10 @@ public struct VerifiedTransaction: Sendable {
 
     /// The decoded payload as Apple signed it, with the fields that are not read above.
     public let json: [UInt8]
-    /// Fields of another form or with another word than this program knows; they count as absent.
+    /// Fields of an unknown form or value; they count as absent.
     public let unreadFields: [String]
 
-    /// - Parameter app: whose it is where it names no app.
+    /// - Parameter app: the bundle id for a transaction that names none.
     init(_ payload: VerifiedPayload, for audience: Audience, of app: String? = nil) throws(AppleRefusal) {
         let claims = ClaimReader(payload.text)
         transactionID = try claims.required("transactionId", ClaimReader.id)

@@ -33,7 +33,7 @@ package struct AppleProduct: Hashable, Sendable {
     }
     package var isPattern: Bool { Self.pieces(of: product).count == 2 }
 
-    /// The product id that this entry means for so many days; a literal is itself.
+    /// The product id for this number of days; a literal is returned as it is.
     package func productID(days: Int64) -> String { Self.pieces(of: product).joined(separator: String(days)) }
 
     /// The days that a product id stands for under this pattern: 1–3,660, no leading zero.
@@ -52,7 +52,7 @@ package struct AppleProduct: Hashable, Sendable {
     }
 
     private static func pieces(of product: String) -> [String] {
-        // Most entries are literals, and every checkout and attach asks.
+        // A fast path: most entries are literals, and every checkout and every attach parses them.
         guard product.utf8.contains(UInt8(ascii: "$")) else { return [product] }
         return placeholders.reduce([product]) { pieces, placeholder in
             pieces.flatMap { $0.split(separator: placeholder, omittingEmptySubsequences: false).map(String.init) }

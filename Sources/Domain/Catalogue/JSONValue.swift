@@ -1,4 +1,5 @@
-/// Free-form JSON that travels through Paydesk unread: a SKU's attributes, an audit's before and after.
+/// Free-form JSON that Paydesk stores and returns without interpreting it: a SKU's attributes, an audit's before and
+/// after.
 package enum JSONValue: Hashable, Sendable {
     case null
     case bool(Bool)
@@ -12,7 +13,7 @@ package enum JSONValue: Hashable, Sendable {
 extension JSONValue: Codable {
     package init(from decoder: any Decoder) throws {
         let container = try decoder.singleValueContainer()
-        // Most are texts, and every wrong guess makes an error to throw away.
+        // Strings first: most values are strings, and each failed attempt builds an error.
         if let value = try? container.decode(String.self) {
             self = .string(value)
         } else if container.decodeNil() {
@@ -45,7 +46,7 @@ extension JSONValue: Codable {
 }
 
 extension JSONValue {
-    /// This value changed by a patch: members replace members, null removes one (RFC 7396).
+    /// Applies a JSON Merge Patch to this value: members replace members, null removes one (RFC 7396).
     package func merging(_ patch: JSONValue) -> JSONValue {
         guard case .object(let changes) = patch else { return patch }
         var members: [String: JSONValue] = [:]

@@ -2,7 +2,7 @@
 package struct Quote: Sendable, Equatable {
     package let amount: Money
     package let terms: OrderTerms
-    /// The option's days that were chosen; nil where the SKU has none, or where Apple's product will decide.
+    /// The chosen option's days; nil where the SKU has no options, or where Apple's product decides the length.
     package let days: Int64?
 
     package init(amount: Money, terms: OrderTerms, days: Int64?) {
@@ -12,7 +12,7 @@ package struct Quote: Sendable, Equatable {
     }
 }
 
-/// The reason why a SKU cannot be sold as asked; the names are the request's fields.
+/// The field of a checkout request that does not fit its SKU.
 package enum QuoteFault: String, Error, Sendable {
     case quantity, days, currency
 }
@@ -20,7 +20,7 @@ package enum QuoteFault: String, Error, Sendable {
 extension SKU {
     package static let quantityRange: ClosedRange<Int64> = 1...1_000
 
-    /// Prices a checkout.
+    /// Computes the price and the terms of a checkout.
     ///
     /// - Parameter appleOffersAll: the client can only buy through Apple, where a pattern without `days` offers every option.
     /// - Throws: the request's field that does not fit this SKU.
@@ -45,7 +45,7 @@ extension SKU {
         guard kind != .nonRenewing || soldDays != nil || appleOffersAll else { throw .days }
         guard let price = priceList.first(where: { $0.currency == currency }) else { throw .currency }
         guard let amount = try? price.multiplied(by: quantity) else { throw .quantity }
-        // What costs nothing is given one at a time.
+        // A free SKU is given one at a time.
         guard !amount.isZero || quantity == 1 else { throw .quantity }
         var length: Int64?
         if let soldDays, kind == .nonRenewing || kind == .subscription {
@@ -57,7 +57,7 @@ extension SKU {
         return Quote(amount: amount, terms: terms(days: length, quantity: quantity), days: options.isEmpty ? nil : days)
     }
 
-    /// The snapshot that an order keeps, for so many days and pieces.
+    /// The snapshot of this SKU that an order stores, for a whole length in days and a quantity.
     package func terms(days: Int64?, quantity: Int64) -> OrderTerms {
         OrderTerms(
             name: name, kind: kind, tier: tier, rank: rank, days: days,
@@ -69,6 +69,7 @@ extension SKU {
     /// The Apple product ids that a checkout offers: literals, and the pattern's ids for the chosen or for all options.
     ///
     /// A literal of a pass is offered only where the SKU says how long it lasts.
+    ///
     /// - Parameter bundles: the configured apps; an entry bound to another app is not offered.
     package func appleOffer(days: Int64?, bundles: Set<String>? = nil) -> [String] {
         let entries = appleProducts.filter { entry in

@@ -22,7 +22,7 @@ package struct SKU: Hashable, Sendable {
         case ever
         /// Again when what was given has ended; units are given again at once.
         case running
-        /// As often as they ask.
+        /// Any number of times.
         case none
     }
 
@@ -33,7 +33,7 @@ package struct SKU: Hashable, Sendable {
         case grantFull = "grant_full"
     }
 
-    /// A length that a pattern SKU is sold in.
+    /// A length in which a SKU with a pattern product is sold, with its prices.
     package struct Option: Hashable, Sendable, Codable {
         package var days: Int64
         package var prices: [Money]
@@ -62,7 +62,7 @@ package struct SKU: Hashable, Sendable {
     package var attributes: [String: JSONValue]
     package var clientFallback: Bool
     package var stacking: Stacking
-    /// Passes of one group lie end to end.
+    /// The stack group: passes of one group follow each other in time.
     package var stackGroup: String
     package var onRefund: OnRefund
     package var onePeriodElsewhere: Bool
@@ -123,7 +123,7 @@ extension SKU {
     package var appleProducts: [AppleProduct] { appleProductIDs.compactMap(AppleProduct.init) }
     /// Every price that a checkout may ask: the options', or else the SKU's own.
     package var offeredPrices: [Money] { options.isEmpty ? prices : options.flatMap(\.prices) }
-    /// The currencies in which it has a price, in the order of its prices.
+    /// The currencies in which this SKU has a price, in the order of its prices.
     package var currencies: [Currency] {
         offeredPrices.reduce(into: []) { found, price in
             if !found.contains(price.currency) { found.append(price.currency) }
@@ -131,7 +131,8 @@ extension SKU {
     }
     package var pattern: AppleProduct? { appleProducts.first(where: \.isPattern) }
 
-    /// The name in the first of the caller's languages that is there: exact tag, then its primary language.
+    /// The name and description in the first of the caller's languages that has a localization (exact tag, else primary
+    /// language), else the SKU's own.
     package func localized(for languages: [String]) -> Localization {
         for language in languages {
             let primary = language.split(separator: "-").first.map(String.init) ?? language

@@ -1,11 +1,11 @@
-/// A SKU that breaks a rule: which field, and why, in words for the admin.
+/// A rule that a SKU breaks: the field, and the reason as a text for the admin.
 package struct SKUFault: Error, Sendable, Equatable {
     package let field: String
     package let reason: LocalizedText
 }
 
 extension SKU {
-    /// This SKU, or the first rule that it breaks.
+    /// Returns this SKU, or throws the first rule that it breaks.
     package func validated() throws(SKUFault) -> SKU {
         func require(_ holds: Bool, _ field: String, _ reason: LocalizedText) throws(SKUFault) {
             guard holds else { throw SKUFault(field: field, reason: reason) }
@@ -37,7 +37,7 @@ extension SKU {
         return self
     }
 
-    /// The fault by which a buyer would get nothing, or nobody could buy the SKU; nil for a SKU that can be sold.
+    /// The fault of a SKU that cannot be bought or gives its buyer nothing; nil for a SKU that can be sold.
     package var givesNothing: SKUFault? {
         switch kind {
         case .consumable where units.isEmpty:
@@ -117,7 +117,7 @@ extension SKU {
 }
 
 extension JSONValue {
-    /// True where a text or a name in it holds U+0000, which SQL text cannot.
+    /// True where a string or a member's name contains U+0000, which a text column cannot store.
     package var holdsNUL: Bool {
         switch self {
         case .string(let text): text.utf8.contains(0)

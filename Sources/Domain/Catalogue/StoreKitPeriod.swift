@@ -29,7 +29,8 @@ package struct StoreKitPeriod: Hashable, Sendable, Codable {
         guard AppleProduct.dayRange.contains(days) else { return nil }
     }
 
-    /// The period that a SKU of so many days renews by; nil where the App Store has none like it.
+    /// The period by which a subscription of this number of days renews; nil where the App Store sells none of that
+    /// length.
     package init?(days: Int64) {
         guard let found = Self.sold.first(where: { $0.covers(days) }) else { return nil }
         self = found
@@ -37,7 +38,7 @@ package struct StoreKitPeriod: Hashable, Sendable, Codable {
 
     package var text: String { "P\(count)\(unit.rawValue)" }
 
-    /// The days that one period counts elsewhere: a month has 30, a year 365.
+    /// The length in days as SKUs count it: a month has 30, a year 365.
     package var days: Int64 {
         switch unit {
         case .day: count

@@ -23,7 +23,7 @@ package struct StoreKitProduct: Hashable, Sendable, Codable {
     package let kind: SKU.Kind
     package let referenceName: String
     package let price: Money
-    /// nil for all but subscriptions.
+    /// nil for all kinds but subscriptions.
     package let period: StoreKitPeriod?
     /// The file's own language first.
     package let texts: [Text]
@@ -43,11 +43,11 @@ package struct StoreKitProduct: Hashable, Sendable, Codable {
 }
 
 extension SKU {
-    /// A SKU for a product that none names yet; what the file does not say has its default.
+    /// Makes a SKU for a product that no SKU names yet; a value that the file leaves out gets its default.
     ///
     /// - Parameters:
     ///   - entry: the product id, bound to an app where the admin named one.
-    ///   - days: what a pass gives; a subscription has its period's.
+    ///   - days: the days that a pass gives; a subscription has those of its period.
     package init(
         _ product: StoreKitProduct, code: SKUCode, entry: String, tier: String, rank: Int64, days: Int64?,
         units: [String: Int64]
@@ -64,14 +64,14 @@ extension SKU {
         say(product.texts)
     }
 
-    /// Takes over what the product is called in each language.
+    /// Takes over the product's texts in each language.
     ///
-    /// A text that this SKU would show to that language anyway changes nothing, so that what was exported comes back as
-    /// it was. Another one goes to the localization of exactly that language, else to the one of the bare language. The
-    /// file's own language is the SKU's name where no localization speaks it; any other is added.
+    /// A text that this SKU already shows in its language changes nothing, so that importing an exported file changes
+    /// nothing. Any other text goes to the localization of exactly its tag, else to that of the bare language. The text
+    /// in the file's own language becomes the SKU's name where no localization has that language; any other language
+    /// gets a new localization.
     package mutating func say(_ texts: [StoreKitProduct.Text]) {
-        // A text that is added can be shown to a language that another text was shown to before, so they are looked at
-        // until all of them are.
+        // An added text can change what another language shows, so the texts are applied until nothing changes.
         for _ in 0...texts.count {
             let before = self
             sayOnce(texts)

@@ -3,7 +3,7 @@ package struct Storefront: Hashable, Sendable {
     /// ISO 3166-1 alpha-3, as Xcode writes it.
     package let code: String
     package let currency: Currency
-    /// As Xcode writes it, `zh_CN`.
+    /// The locale in Xcode's spelling, `zh_CN`.
     package let locale: String
 
     /// - Returns: nil for a storefront that is not in the table.
@@ -24,7 +24,7 @@ package struct Storefront: Hashable, Sendable {
         self.locale = locale
     }
 
-    /// The larger storefronts; where several sell in one currency, the first stands for it.
+    /// The larger storefronts; of several that sell in one currency, the first is taken for that currency.
     package static let common: [Storefront] = table.split(separator: "\n").compactMap { line in
         let parts = line.split(separator: " ").map(String.init)
         guard parts.count == 3, let currency = Currency(parts[1]) else { return nil }

@@ -19,9 +19,9 @@ public struct ApplePayRequest: Hashable, Sendable, Codable {
     /// ISO 3166-1 alpha-2.
     public let countryCode: String
     public let currencyCode: String
-    /// Apple's words, `visa`.
+    /// Apple's names of card networks, `visa`.
     public let supportedNetworks: [String]
-    /// Apple's words, `supports3DS`.
+    /// Apple's names of capabilities, `supports3DS`.
     public let merchantCapabilities: [String]
     public let total: Total
     /// Base64 of random bytes; the wallet signs their digest, which binds its token to this payment.

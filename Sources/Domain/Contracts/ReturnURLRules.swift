@@ -36,12 +36,12 @@ package struct ReturnURLRules: Hashable, Sendable {
     /// nil allows every http, https and app address.
     private let rules: [Rule]?
 
-    /// Only what one of these rules names.
+    /// Allows only the addresses that one of these rules names.
     package init(_ rules: [Rule]) { self.rules = rules }
 
     private init() { rules = nil }
 
-    /// Every http, https and app address: what an empty list means in development.
+    /// Allows every http, https and app address: the meaning of an empty list in development.
     package static let anything = ReturnURLRules()
 
     /// Returns whether a checkout may name this address; an address that is not parsed strictly is refused.
@@ -51,7 +51,7 @@ package struct ReturnURLRules: Hashable, Sendable {
         return rules.contains { $0.allows(address) }
     }
 
-    /// Schemes that browsers or phones run, show inline or hand to something else than an app of the merchant.
+    /// Schemes that browsers or phones execute, show inline, or hand to something else than the merchant's app.
     private static let refusedSchemes: Set<String> = [
         "about", "blob", "chrome", "content", "data", "file", "filesystem", "ftp", "http", "https", "intent", "jar",
         "javascript", "mailto", "resource", "sms", "tel", "vbscript", "view-source", "ws", "wss",

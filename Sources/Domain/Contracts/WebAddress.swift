@@ -1,24 +1,24 @@
 import Encodings
 
-/// An absolute address read strictly: what two parsers could understand differently is refused.
+/// An absolute address, read strictly: text that two parsers could understand differently is refused.
 ///
 /// Only printable ASCII without quotes, angle brackets and backslashes, at most 2,048 bytes, no user information.
 /// Scheme and host are kept in lower case, and a scheme's default port is filled in.
 package struct WebAddress: Hashable, Sendable {
     package static let lengthLimit = 2_048
 
-    /// In lower case, without the colon.
+    /// The scheme in lower case, without the colon.
     package let scheme: String
-    /// In lower case; an IPv6 address keeps its brackets.
+    /// The host in lower case; an IPv6 address keeps its brackets.
     ///
     /// Empty where the address has no `//`.
     package let host: String
-    /// The port that is meant; nil where the scheme has no default and the address names none.
+    /// The port, with the scheme's default filled in; nil where the scheme has no default and the address names none.
     package let port: UInt16?
     /// Everything after the authority: path, query and fragment as written.
     package let rest: String
 
-    /// - Returns: nil for anything that is relative or not read the same way by everybody.
+    /// - Returns: nil for a relative address and for text that parsers read differently.
     package init?(_ text: String) {
         let bytes = Array(text.utf8)
         guard bytes.count <= Self.lengthLimit, bytes.allSatisfy(Self.isAllowed), let colon = bytes.firstIndex(of: 0x3A),
@@ -57,7 +57,7 @@ package struct WebAddress: Hashable, Sendable {
         return name == domain || name.hasSuffix("." + domain)
     }
 
-    /// Names this machine: `localhost`, 127.0.0.0/8 or ::1.
+    /// True where the host is this machine: `localhost`, 127.0.0.0/8 or ::1.
     package var isLoopback: Bool { Self.isLoopback(host: host) }
 
     /// - Parameter host: a name or an address; IPv6 with or without brackets.

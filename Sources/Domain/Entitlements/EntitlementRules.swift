@@ -5,7 +5,7 @@ package struct Entitlement: Sendable, Equatable {
         case inGracePeriod = "in_grace_period"
         case inBillingRetry = "in_billing_retry"
 
-        /// True where what was given is the user's now.
+        /// True where the user has what was granted at this moment.
         package var holds: Bool { self == .active || self == .inGracePeriod }
     }
 
@@ -22,7 +22,7 @@ package struct Entitlement: Sendable, Equatable {
     }
 }
 
-/// The membership of one tier, or of all: whether it holds now and until when it holds without a gap.
+/// The membership of one tier, or of all tiers together, with the time until which it lasts without a gap.
 package struct Membership: Sendable, Equatable {
     package let tier: String
     package let rank: Int64
@@ -30,7 +30,7 @@ package struct Membership: Sendable, Equatable {
     package let endsAt: Timestamp?
 }
 
-/// The entitlements of a user at one moment: a pure fold over the grants (`domain.md` section 7).
+/// The entitlements of a user at one moment, computed from the grants alone (`domain.md` section 7).
 package struct EntitlementFold: Sendable, Equatable {
     /// Newest purchase first.
     package let entitlements: [Entitlement]
@@ -68,8 +68,8 @@ package enum EntitlementRules {
             nextChangeAt: boundaries.filter { $0 > now }.min())
     }
 
-    /// Places each grant in time: passes of one group end to end in order of (purchase, source id), a subscription in
-    /// parts where it gives something else later.
+    /// Places each grant in time: passes of one stack group follow each other in order of (purchase, source id); a
+    /// subscription is split where a later part gives something else.
     ///
     /// A revoked pass leaves the chain, so what follows moves up; a suspended one keeps its place, since it may come back.
     private static func place(_ grants: [Grant]) -> [[Placed]] {
@@ -118,7 +118,7 @@ package enum EntitlementRules {
             .sorted { ($0.rank, $0.tier) > ($1.rank, $1.tier) }
     }
 
-    /// Until when the grants, one after the other, leave no gap from now on; nil when one of them never ends.
+    /// The end of the time from now on that the grants cover without a gap; nil when one of them never ends.
     private static func coveredUntil(_ placed: [Placed], now: Timestamp) -> Timestamp? {
         var covered = now
         for next in placed.sorted(by: { $0.start < $1.start }) where next.start <= covered {
@@ -144,7 +144,7 @@ package enum EntitlementRules {
             if grant.suspended { return .suspended }
             if isLast, grant.renewal?.isUpgraded == true { return .upgraded }
             if now < start { return .scheduled }
-            // In a gap what is paid already has not begun.
+            // In a gap the later part is paid but has not begun.
             guard isLast else { return holds(at: now) ? .active : .scheduled }
             guard holds(at: now) else { return grant.renewal?.isInBillingRetry == true ? .inBillingRetry : .expired }
             return grant.renewal.map { now < $0.paidUntil } ?? true ? .active : .inGracePeriod

@@ -1,4 +1,4 @@
-/// The entitlements of a user, in the shape of `api.md` section 5; the bytes of its JSON are what the ETag covers.
+/// The entitlements of a user, in the shape of `api.md` section 5; the ETag is computed from the bytes of its JSON.
 package struct EntitlementSnapshot: Encodable, Sendable, Equatable {
     package struct Tier: Encodable, Sendable, Equatable {
         let tier: String
@@ -28,14 +28,14 @@ package struct EntitlementSnapshot: Encodable, Sendable, Equatable {
         let attributes: [String: JSONValue]
     }
 
-    /// The user's name: internal in what is stored, the app's own where it is shown.
+    /// The user's id: internal in a stored snapshot, the app's own in an answer.
     package var user_id: String
     package let version: Int64
     package let active: Bool
     package let tier: String
     /// The latest end of all tiers that are held.
     @Nullable package private(set) var expires_at: Timestamp?
-    /// The end of the tier that is shown.
+    /// The end of the tier in ``tier``.
     @Nullable package private(set) var tier_expires_at: Timestamp?
     package let perpetual: Bool
     @Nullable package private(set) var next_change_at: Timestamp?

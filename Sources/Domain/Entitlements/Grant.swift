@@ -19,9 +19,9 @@ package struct Grant: Identified, Sendable, Equatable {
         }
     }
 
-    /// That it was taken back.
+    /// The revocation of a grant.
     ///
-    /// What a refund or a dispute took can come back with it; what an admin took cannot.
+    /// A grant that a refund or dispute revoked comes back when that is undone; one that an admin revoked does not.
     package struct Revocation: Hashable, Sendable {
         package enum Reason: String, Sendable {
             case refund, dispute, admin
@@ -38,12 +38,12 @@ package struct Grant: Identified, Sendable, Equatable {
 
     /// The renewal of a subscription's grant.
     package struct Renewal: Hashable, Sendable {
-        /// The end of what is paid; from then until the grant's end a grace period runs.
+        /// The end of what is paid; a grace period runs from then to the grant's end.
         package let paidUntil: Timestamp
         package let isInBillingRetry: Bool
-        /// nil where nothing is known of it.
+        /// nil where the store stated nothing about the renewal.
         package let willRenew: Bool?
-        /// Another product of its group has replaced it.
+        /// True where another product of its group has replaced it.
         package let isUpgraded: Bool
 
         package init(paidUntil: Timestamp, isInBillingRetry: Bool, willRenew: Bool?, isUpgraded: Bool) {
@@ -54,10 +54,10 @@ package struct Grant: Identified, Sendable, Equatable {
         }
     }
 
-    /// A later part of a subscription that is paid already and gives something else, or comes after a gap.
+    /// A later part of a subscription that is already paid, and that gives something else or follows a gap.
     package struct Ahead: Hashable, Sendable {
         package let startsAt: Timestamp
-        /// The end of the part before, where a gap follows it.
+        /// The end of the part before, where a gap lies between; nil without a gap.
         package let gapFrom: Timestamp?
         package let sku: SKUCode
         package let tier: String
@@ -82,7 +82,7 @@ package struct Grant: Identified, Sendable, Equatable {
     /// The length of a grant, as a fact; its position in time is computed by ``EntitlementRules``.
     package enum Term: Hashable, Sendable {
         case perpetual
-        /// So many days from its start, which the stack group may push back.
+        /// A number of days from its start, which earlier passes of the stack group may push back.
         case days(Int64)
         case until(Timestamp)
     }
@@ -98,14 +98,14 @@ package struct Grant: Identified, Sendable, Equatable {
     package let environment: Environment
     package let purchasedAt: Timestamp
     package let term: Term
-    /// Passes of one group and environment lie end to end; nil stands alone.
+    /// Passes of one group and environment follow each other in time; nil for a grant of no group.
     package let stackGroup: String?
     package let attributes: [String: JSONValue]
     package var revocation: Revocation?
     package var suspended: Bool
-    /// nil for whatever does not renew.
+    /// nil for a grant that does not renew.
     package var renewal: Renewal?
-    /// In the order of their beginnings; the term ends with the last of them.
+    /// The parts ahead, in the order of their starts; the term ends with the last of them.
     package var ahead: [Ahead] = []
 
     package init(
@@ -132,7 +132,7 @@ package struct Grant: Identified, Sendable, Equatable {
 }
 
 extension Grant {
-    /// This grant as it is from a later part on.
+    /// Returns this grant with the SKU, tier, order and attributes of a later part.
     package func from(_ part: Ahead) -> Grant {
         var grant = Grant(
             id: id, user: user, sku: part.sku, kind: kind, tier: part.tier, rank: part.rank, source: source,
@@ -145,7 +145,7 @@ extension Grant {
 }
 
 extension OrderTerms {
-    /// The length of what these terms sell; nil for a consumable, which credits units.
+    /// The term of the grant that these terms give; nil for a consumable, which credits units.
     package var term: Grant.Term? {
         switch kind {
         case .consumable: nil

@@ -1,16 +1,16 @@
-/// The owner of a store purchase that carries no account token and is claimed by a second user (`domain.md` section 6).
+/// The rule for a store purchase without an account token that a second user claims (`domain.md` section 6).
 package enum OwnershipPolicy: String, Sendable, CaseIterable {
     /// The first owner keeps it.
     case keep
-    /// The new one gets it after a cool-down, the old one loses it.
+    /// The new user gets it after a cool-down, and the old one loses it.
     case transfer
-    /// As `transfer`, but only once it no longer runs; grace and billing retry count as running.
+    /// Like `transfer`, but only once the purchase no longer runs; grace and billing retry count as running.
     case transferIfInactive = "transfer_if_inactive"
-    /// Up to a number of users own it, one grant each.
+    /// Up to a number of users own it, with one grant each.
     case share
 }
 
-/// The policy with its bounds.
+/// The ownership policy with its limits.
 package struct OwnershipRules: Sendable, Equatable {
     package var policy: OwnershipPolicy
     /// The most users of one purchase with `share`, its owner among them.
@@ -24,6 +24,6 @@ package struct OwnershipRules: Sendable, Equatable {
         self.cooldownDays = cooldownDays
     }
 
-    /// Returns whether a purchase that was bound then may move now; where the clock went back it may not.
+    /// Returns whether a purchase that was bound at that time may move now; false where the clock went back.
     package func mayMove(boundAt: Timestamp, now: Timestamp) -> Bool { boundAt.adding(days: cooldownDays) <= now }
 }

@@ -1,6 +1,9 @@
 import Encodings
 
-/// Somebody who buys: the app's own id outside, an internal one everywhere else, so that erasing a person deletes one mapping.
+/// A buyer.
+///
+/// Requests and answers name a buyer by the app's own id; all other data uses an internal id, so that the erasure of a
+/// person deletes one mapping.
 package enum User: Identified { package static let idPrefix = "usr" }
 /// A provider notification as it arrived.
 package enum Notification: Identified {
@@ -11,7 +14,7 @@ package enum Notification: Identified {
         case stored, processed, quarantined, rejected
     }
 }
-/// Something final that a provider answered when it was asked.
+/// A final fact that a provider gave in answer to a query.
 package enum LearnedFact: Identified { package static let idPrefix = "fct" }
 /// An entry of the outbox.
 package enum Event: Identified { package static let idPrefix = "evt" }

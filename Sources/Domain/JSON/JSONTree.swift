@@ -4,7 +4,7 @@ import Encodings
 package indirect enum JSONTree: Sendable, Equatable {
     case null
     case bool(Bool)
-    /// Spelled as RFC 8259 section 6 allows.
+    /// A number as text, in the spelling of RFC 8259 section 6.
     case number(String)
     case string(String)
     case array([JSONTree])
@@ -16,10 +16,10 @@ package indirect enum JSONTree: Sendable, Equatable {
     }
 }
 
-/// The reason why bytes are not JSON that is accepted, and where.
+/// The reason why bytes are not accepted as JSON, and the place of the fault.
 package struct JSONFault: Error, Sendable, Equatable {
     package enum Problem: Sendable, Equatable {
-        /// Not spelled as RFC 8259 says.
+        /// The text does not follow the grammar of RFC 8259.
         case syntax
         /// An object names this member twice, so that two readers could understand different things.
         case duplicate(String)
@@ -30,7 +30,7 @@ package struct JSONFault: Error, Sendable, Equatable {
     }
 
     package let problem: Problem
-    /// Bytes before the place of the fault.
+    /// The number of bytes before the fault.
     package let offset: Int
 }
 
@@ -250,7 +250,7 @@ private struct JSONReader {
 extension JSONTree {
     /// Returns whether any object in the text has a member twice, or the text is no JSON.
     ///
-    /// What carries money or names a person is read only where every reader must understand the same.
+    /// Text that carries money or names a person is refused where two readers could understand it differently.
     package static func isAmbiguous(_ bytes: [UInt8]) -> Bool {
         do throws(JSONFault) {
             _ = try JSONTree(bytes, depth: 128, takesNUL: true)

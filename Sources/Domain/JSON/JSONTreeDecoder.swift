@@ -9,11 +9,11 @@ package struct JSONMisfit: Error, Sendable, Equatable {
         case missing
         /// Another type, or null.
         case type(JSONType)
-        /// The text is none of these words.
+        /// The string is none of the allowed ones.
         case words([String])
     }
 
-    /// Like `prices[0].value`; empty for the whole text.
+    /// The value's path, `prices[0].value`; empty for the whole text.
     package let place: String
     package let problem: Problem
 
@@ -22,10 +22,10 @@ package struct JSONMisfit: Error, Sendable, Equatable {
         self.problem = problem
     }
 
-    /// A path of keys as a place.
+    /// Writes a path of coding keys as `prices[0].value`.
     package static func place(_ path: [any CodingKey]) -> String {
         path.reduce("") { place, key in
-            // A member may be called like a number, too; the key of an element says that it is one, as JSONDecoder's does.
+            // A member may be named like a number, too; only an element's key has this text, as JSONDecoder's does.
             if let index = key.intValue, key.stringValue == "Index \(index)" { return "\(place)[\(index)]" }
             return place.isEmpty ? key.stringValue : "\(place).\(key.stringValue)"
         }
@@ -33,15 +33,15 @@ package struct JSONMisfit: Error, Sendable, Equatable {
 }
 
 extension Decoder {
-    /// True where a decoding only looks for unknown members, so that its values do not matter.
+    /// True while decoding only looks for unknown members, so that values do not matter.
     package var isSurvey: Bool { (self as? TreeDecoder)?.notes.isSurvey ?? false }
 }
 
-/// A member that nothing reads.
+/// A member of an object that no coding key of its type names.
 package struct UnknownMember: Sendable, Equatable {
-    /// With its object's place: `prices[0].vlaue`.
+    /// The member's path, `prices[0].vlaue`.
     package let place: String
-    /// The member that is there and resembles it most; nil where the object has none.
+    /// The known name that resembles it most; nil where the type asked for none.
     package let nearest: String?
 }
 
@@ -53,10 +53,9 @@ extension JSONTree {
         try Value(from: TreeDecoder(node: self, path: [], notes: DecodingNotes()))
     }
 
-    /// The first member that no coding key of its type names.
+    /// Finds the first member that no coding key of its type names.
     ///
-    /// Whatever the type asks for and does not find is made up, so that a member with a wrong name is found although the
-    /// right one is missing.
+    /// Missing values are made up, so that a misspelled member is found although the right one is missing.
     package func unknownMember<Value: Decodable>(of _: Value.Type) -> UnknownMember? {
         let notes = DecodingNotes(isSurvey: true)
         _ = try? Value(from: TreeDecoder(node: self, path: [], notes: notes))
@@ -66,15 +65,16 @@ extension JSONTree {
 
 /// The members that a decoding met, and those that a key named.
 private final class DecodingNotes {
-    /// True where values that are missing are made up.
+    /// True where missing values are made up.
     let isSurvey: Bool
-    /// By the object's place: the members that no key has named, and the names that were asked for.
+    /// The members that no key has named, and the names that keys have asked for, by the object's path.
     private var unknown: [(place: String, names: [String])] = []
     private var known: [String: [String]] = [:]
 
     init(isSurvey: Bool = false) { self.isSurvey = isSurvey }
 
-    /// Notes an object that is read by a type of keys; read by several, a member is unknown when it is so to all of them.
+    /// Records an object and the keys that a type reads of it; where several types read it, a member is unknown only if
+    /// none of them knows it.
     func read(_ place: String, _ members: [JSONTree.Member], isKnown: (String) -> Bool) {
         guard isSurvey else { return }
         let names = members.map(\.name).filter { !isKnown($0) }
@@ -163,7 +163,7 @@ private struct TreeDecoder: Decoder {
 
     func misfit(_ problem: JSONMisfit.Problem) -> JSONMisfit { JSONMisfit(place: place, problem: problem) }
 
-    /// The words of an enum that is written as one of them.
+    /// The raw values of an enum that is written as a string; nil for any other type.
     private static func words<Value>(of _: Value.Type) -> [String]? {
         guard let type = Value.self as? any (RawRepresentable<String> & CaseIterable).Type else { return nil }
         return words(type)

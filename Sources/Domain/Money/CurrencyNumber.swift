@@ -1,5 +1,5 @@
 extension Currency {
-    /// The numeric code of ISO 4217 as three digits, `156`: what card networks and wallets write.
+    /// The numeric code of ISO 4217 as three digits, `156`, as card networks and wallets write it.
     public var number: String { Self.numbers[code] ?? "" }
 
     /// Source: ISO 4217, list one.

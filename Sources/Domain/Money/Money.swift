@@ -14,7 +14,7 @@ public struct Money: Hashable, Sendable, Codable {
     }
 }
 
-/// The reason why two amounts cannot be joined.
+/// A failure of checked arithmetic with amounts.
 public enum MoneyError: Error, Sendable, Equatable {
     case overflow
     case currencyMismatch

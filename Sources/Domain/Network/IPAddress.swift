@@ -89,10 +89,11 @@ extension IPAddress {
         func holds(_ address: UInt128, width: Int) -> Bool { (address ^ bits) >> UInt128(width - length) == 0 }
     }
 
-    /// True where the address is globally reachable: outside of IANA's special-purpose address registries (RFC 6890).
+    /// True where any host on the Internet may have this address: outside of IANA's special-purpose registries (RFC 6890),
+    /// of multicast and of one cloud's machine agent; of IPv6 only inside of 2000::/3.
     ///
-    /// Forms that carry an IPv4 address inside (mapped, NAT64, 6to4, Teredo) are never public: whoever means that address
-    /// can name it.
+    /// Forms that carry an IPv4 address inside (mapped, NAT64, 6to4, Teredo) are never public: the IPv4 address can be
+    /// named directly.
     package var isPublic: Bool {
         switch self {
         case .v4(let bits): !Self.special4.contains { $0.holds(UInt128(bits), width: 32) }

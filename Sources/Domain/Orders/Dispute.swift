@@ -14,7 +14,7 @@ public struct Dispute: Identified, Sendable {
     package let amount: Money
     package var state: State
     package let createdAt: Timestamp
-    /// The time at which it came to its state, by the provider's clock.
+    /// The provider's time of the current state.
     package var toldAt: Timestamp
 
     package init(
@@ -33,10 +33,11 @@ public struct Dispute: Identified, Sendable {
 }
 
 extension Dispute {
-    /// Returns whether a state of this time replaces the known one.
+    /// Returns whether a newer statement replaces the current state.
     ///
-    /// The newest counts, and any state may be left again: a decision can be appealed, and a closed dispute re-opened. Of
-    /// one second the end counts, and of two ends the loss, so that every order of arrival leads to one state.
+    /// The latest time counts, and any state can be left again: a decision can be appealed, and a closed dispute
+    /// re-opened. Within one second an end counts over `open`, and `lost` over `won`, so that every order of arrival
+    /// leads to one state.
     package func isFollowed(by next: State, at time: Timestamp) -> Bool {
         (time, next.finality) > (toldAt, state.finality)
     }

@@ -1,4 +1,4 @@
-/// Money that came for a payment with another amount than was asked, until an admin settles it.
+/// Money that arrived for a payment in another amount than was asked, until an admin decides about it.
 package struct Mismatch: Sendable, Equatable {
     package enum State: String, Sendable, CaseIterable {
         case open, accepted, returned
@@ -15,7 +15,7 @@ package struct Mismatch: Sendable, Equatable {
     }
 
     package let order: ID<Order>
-    /// Counts an order's mismatches, from 1.
+    /// The number of this mismatch among those of its order, from 1.
     package let n: Int64
     package let payment: ID<Payment>
     /// The provider's own id of the money; empty where it named none.

@@ -25,7 +25,7 @@ public struct Order: Identified, Sendable {
     package let terms: OrderTerms
     /// The option's days that the checkout named.
     package let days: Int64?
-    /// The price asked; null where a store set it and signed none.
+    /// The price that was asked; nil where a store set the price and signed none.
     package let amount: Money?
     package var state: State
     /// The payment that paid it.
@@ -41,13 +41,13 @@ public struct Order: Identified, Sendable {
     package var charged: Money?
     /// Minor units of `charged` that are bound by refunds neither failed nor reversed.
     package var refunding: Int64
-    /// Minor units that refunds have given back for certain.
+    /// Minor units that refunds have certainly given back.
     package var refunded: Int64
     /// Minor units lost in disputes.
     package var lost: Int64
-    /// Thousandths of a percent that a store took back; nil while it took nothing.
+    /// The share that a store took back, in thousandths of a percent; nil while it took nothing.
     package var revokedShare: Int64?
-    /// `revokedShare` where money went back with it; nil where only a member of the family left.
+    /// The share with which money went back, in thousandths of a percent; nil where a family member only lost access.
     package var refundedShare: Int64?
     package var anomalies: [Anomaly]
     package let createdAt: Timestamp
@@ -94,16 +94,16 @@ public struct Order: Identified, Sendable {
 }
 
 extension Order {
-    /// All of it, in thousandths of a percent.
+    /// The whole of an order as a share, in thousandths of a percent.
     package static let wholeShare: Int64 = 100_000
 
-    /// The state with refunds and lost disputes folded in; a refund that bounces leads back by itself.
+    /// The state combined with refunds and lost disputes; computed, so that a refund that bounces needs no step back.
     package var status: Status {
         switch state {
         case .open: return .open
         case .closed: return .closed
         case .paid:
-            // Where a store signed no price, there are no sums to compare.
+            // Without a signed price there are no sums to compare.
             if let refundedShare, charged == nil {
                 return refundedShare >= Self.wholeShare ? .refunded : refundedShare > 0 ? .partiallyRefunded : .paid
             }
@@ -113,7 +113,7 @@ extension Order {
         }
     }
 
-    /// Everything that was paid has gone back by refunds.
+    /// True where everything that was paid has gone back, at least a part of it by refunds.
     package var isFullyRefunded: Bool { state == .paid && refunded > 0 && refunded + lost >= (charged?.value ?? 0) }
 
     /// The effect of an order's refunds and disputes on what it granted.
@@ -123,7 +123,7 @@ extension Order {
         package let isSuspended: Bool
     }
 
-    /// Only disputes of the payment that paid the order touch what it granted; one of a duplicate does not.
+    /// Computes that effect; only disputes of the payment that paid the order count, not those of a duplicate payment.
     package func standing(_ disputes: [Dispute]) -> Standing {
         let own = disputes.filter { $0.payment == paidBy }
         let reason: Grant.Revocation.Reason? =
@@ -158,7 +158,7 @@ public enum Environment: String, Sendable, Codable, CaseIterable {
     case xcode = "Xcode"
 }
 
-/// Something that happened against expectation, kept with the order for an admin to see.
+/// An unexpected event, stored with the order for an admin to see.
 package enum Anomaly: String, Sendable, Codable, CaseIterable {
     case revivedPayment = "revived_payment"
     case latePayment = "late_payment"

@@ -1,9 +1,9 @@
-/// The treatment of a payment that succeeds after its order was closed.
+/// The treatment of a payment that succeeds although its order is closed.
 package enum LatePaymentPolicy: String, Sendable, CaseIterable {
     case fulfil, refund, hold
 }
 
-/// The treatment of money for something that was already paid or is already owned.
+/// The treatment of a payment for something that is already paid or already owned.
 package enum DuplicatePolicy: String, Sendable, CaseIterable {
     case refund, hold
 }
@@ -22,7 +22,7 @@ package struct OrderPolicies: Sendable {
         self.expireAfterMinutes = expireAfterMinutes
     }
 
-    /// For a rebuild, where the refunds that a policy decided are there already.
+    /// Holds where the policies refund, for a rebuild: the refunds that a policy decided are already stored.
     package mutating func holdInsteadOfRefunding() {
         if latePayment == .refund { latePayment = .hold }
         if duplicatePayment == .refund { duplicatePayment = .hold }
@@ -33,7 +33,7 @@ package struct OrderPolicies: Sendable {
 package struct OrderEffect: Sendable, Equatable {
     package let state: Order.State
     package let grants: Bool
-    /// This payment's money goes back in full.
+    /// True where this payment's money goes back in full.
     package let refunds: Bool
     package let anomaly: Anomaly?
 

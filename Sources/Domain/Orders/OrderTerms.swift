@@ -1,4 +1,4 @@
-/// The terms that an order grants, fixed when it is made; later changes of the SKU do not touch it.
+/// The terms that an order grants, fixed when the order is made; later changes of the SKU do not touch them.
 package struct OrderTerms: Hashable, Sendable, Codable {
     package var name: String
     package var kind: SKU.Kind
@@ -30,9 +30,10 @@ extension OrderTerms {
         package let units: [String: Int64]
     }
 
-    /// Returns the terms that are left after a store took back a share: a consumable loses as many of its units,
-    /// something bought several times loses whole items, both rounded to the nearest; a single item stays until all of
-    /// it is taken back.
+    /// Returns the terms that are left after a store took back a share.
+    ///
+    /// A consumable loses that share of its units, something bought several times loses whole items, both rounded to
+    /// the nearest; a single item stays until all of it is taken back.
     ///
     /// - Parameters:
     ///   - quantity: how many were bought, at least 1; `days` and `units` are those of all of them.

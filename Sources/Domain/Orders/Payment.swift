@@ -6,7 +6,7 @@ public struct Payment: Identified, Sendable {
         /// The intent is durable; the provider may not know of it yet.
         case created
         case pending
-        /// A call's outcome is not known; a query will tell.
+        /// The outcome of a call is not known; a query finds it out.
         case unknown
         case succeeded, failed, cancelled
     }
@@ -18,7 +18,7 @@ public struct Payment: Identified, Sendable {
     /// The account that moves the money where it is another one (Apple Pay).
     package let processor: AccountID?
     package let amount: Money
-    /// The payer's platform, and the address to which they return; another attempt may have other ones.
+    /// The payer's platform and return address; another attempt of the same order may have others.
     package let platform: Platform
     package let returnURL: String?
     /// `sandbox` where its account was in its provider's test mode when the payment was made.
@@ -26,9 +26,10 @@ public struct Payment: Identified, Sendable {
     package var state: State
     /// The provider's own id of the payment, once known.
     package var reference: String?
-    /// A later attempt was opened although this one could not be closed for certain.
+    /// True where a later attempt was opened although this one could not be cancelled for certain.
     package var unfenced: Bool
-    /// The payment beside which this money came, and whose id its provider knows; nil for one that was opened.
+    /// The opened payment for which a provider reported this further money, and whose id the provider knows; nil for an
+    /// opened payment.
     package let original: ID<Payment>?
     package let createdAt: Timestamp
 
@@ -55,7 +56,7 @@ public struct Payment: Identified, Sendable {
 }
 
 extension Payment {
-    /// The id under which its provider knows it.
+    /// The id under which the provider knows this payment.
     package var number: ID<Payment> { original ?? id }
 }
 
@@ -91,6 +92,6 @@ extension Payment.State {
         }
     }
 
-    /// No provider call is owed and no money is expected.
+    /// True where no provider call is owed and no money is expected.
     package var isFinal: Bool { self == .succeeded || self == .failed || self == .cancelled }
 }

@@ -21,7 +21,7 @@ public struct Refund: Identified, Sendable {
     /// The time at which its call was sent last; nil before that.
     package var sentAt: Timestamp?
 
-    /// The reason of a refund that the provider told of first.
+    /// The reason that is stored for a refund of which the provider reported first.
     package static let madeElsewhere = "made at the provider"
 
     package init(
@@ -54,8 +54,8 @@ extension Refund.State {
 
     /// Moves a refund (`domain.md` section 4).
     ///
-    /// A success may bounce later (`failed`) or be taken back by Apple (`reversed`), in whatever order that is told. A
-    /// success after a failure is an anomaly: the amount was free again in between.
+    /// A success may bounce later (`failed`) or be taken back by Apple (`reversed`), reported in any order. A success
+    /// after a failure is an anomaly: the amount was free again in between.
     package func applying(_ fact: Fact) -> Move {
         switch (self, fact) {
         case (.created, .accepted), (.unknown, .accepted): Move(state: .pending, anomaly: nil)
@@ -72,9 +72,9 @@ extension Refund.State {
         }
     }
 
-    /// No provider call is owed.
+    /// True where no provider call is owed.
     package var isFinal: Bool { self == .succeeded || self == .failed || self == .reversed }
 
-    /// The amount is bound: it may have left or is about to.
+    /// True where the amount is bound: it may have left or is about to.
     package var isBinding: Bool { self != .failed && self != .reversed }
 }

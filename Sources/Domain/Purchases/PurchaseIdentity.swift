@@ -1,4 +1,4 @@
-// A purchase can have several transactions: a restore, or a further device, gets an id of its own for it.
+// A purchase can have several transactions: each restore and each further device gets a transaction id of its own.
 // `docs/domain.md` (section 5, "One purchase, several transactions, several holders") has the rules.
 // Source: Apple, App Store Server API, transactionId, originalTransactionId and webOrderLineItemId.
 
@@ -25,7 +25,7 @@ extension StorePurchase {
     /// Consumables and passes cannot be restored. In Xcode ids repeat, so that equal ids mean nothing.
     package var mayBeRestored: Bool { environment != .xcode && kind != .consumable && kind != .nonRenewing }
 
-    /// True where it pays a period that ends by itself.
+    /// True where this transaction pays for a period with an end.
     package var isPeriod: Bool { kind == .autoRenewable || expiresAt != nil }
 
     /// The rank of this revocation among those of several transactions: the one signed last, then the largest, then the
@@ -36,8 +36,8 @@ extension StorePurchase {
 
     /// Merges this transaction with the others of its purchase.
     ///
-    /// A period began with the first of them, the newest one states its end, and it is revoked where any of them is, because
-    /// the store need not name the transaction that is known here.
+    /// A period began with the first transaction, the newest states its end, and the purchase is revoked where any of
+    /// them is, because the store's revocation may name another transaction than the one that is known here.
     package func joined(with others: [StorePurchase]) -> StorePurchase {
         guard !others.isEmpty else { return self }
         let all = [self] + others
@@ -55,7 +55,7 @@ extension StorePurchase {
         return joined
     }
 
-    /// Returns this purchase with the signed price of another of its transactions, where its own has none.
+    /// Returns this purchase with the signed price of another of its transactions, where it has none itself.
     package func priced(like other: StorePurchase) -> StorePurchase {
         guard priceMilliunits == nil else { return self }
         var priced = self
@@ -71,14 +71,17 @@ extension StorePurchase {
 }
 
 extension Sequence {
-    /// Groups stored transactions by the purchases that they are of, both oldest first.
+    /// Groups stored transactions by purchase; the groups and their members are in order of time, oldest first.
     ///
-    /// Transactions of a period have its line item, or its beginning where a transaction names no line item, because one
-    /// period of a subscription runs at a time. Transactions of a perpetual purchase have its original transaction, until a
-    /// revocation in between: what is bought after that is a purchase of its own, and so are two that have an order each.
+    /// Transactions of a period share its line item, or its start where a transaction names no line item, because one
+    /// period of a subscription runs at a time. Transactions of a perpetual purchase share the original transaction, up
+    /// to a revocation: what is bought after it is a purchase of its own, and so are two transactions that each have an
+    /// order.
     ///
     /// The result depends on all transactions of an original and a product, so they are passed together.
-    /// - Returns: each transaction with what its store stated of it, without a revocation that was undone since.
+    ///
+    /// - Returns: each transaction with its purchase as the store stated it, without a revocation that was undone
+    ///   since.
     package func groupedByPurchase(
         _ purchase: (Element) -> StorePurchase, hasOrder: (Element) -> Bool
     ) -> [[(element: Element, purchase: StorePurchase)]] {
@@ -109,7 +112,8 @@ private struct Transaction<Element>: Comparable {
 
     static func == (left: Self, right: Self) -> Bool { !(left < right) && !(right < left) }
 
-    /// True where this states that the store undid a revocation that only a receipt states of another transaction.
+    /// Returns whether this transaction states that the store undid a revocation that only a receipt states of the
+    /// other one.
     ///
     /// A receipt names a revocation of every transaction of a purchase, but after a reversal only one of them is signed.
     func undoesRevocation(of other: Self) -> Bool {
@@ -120,8 +124,8 @@ private struct Transaction<Element>: Comparable {
 }
 
 extension StorePurchase {
-    /// The time at which the receipt was signed that alone states the revocation; nil where the store signed the revocation
-    /// of the transaction itself.
+    /// The signing time of the receipt that alone states the revocation; nil where the store signed the revocation of
+    /// the transaction itself.
     fileprivate var revokedByReceiptAt: Int64? {
         guard let revocation else { return nil }
         if receipt != nil { return receiptRevocation?.signedAt ?? signedAt }
@@ -130,11 +134,11 @@ extension StorePurchase {
         return receiptRevocation?.signedAt
     }
 
-    /// True where its store signed it without a revocation after a receipt had stated one.
+    /// True where the store signed the transaction without a revocation after a receipt had stated one.
     fileprivate var isReinstated: Bool { receipt == nil && revocation == nil && receiptRevocation != nil }
 }
 
-// Each takes the transactions of one identity, oldest first.
+// Each function takes the transactions of one identity, oldest first.
 extension Array {
     fileprivate func withoutUndoneRevocations<Stored>() -> Self where Element == Transaction<Stored> {
         map { transaction in
@@ -154,7 +158,7 @@ extension Array {
             guard let line = purchase.webOrderLineItemID else { continue }
             let end = purchase.expiresAt ?? .max
             var index = groups.count
-            // A line item is of one period, whenever that is restored.
+            // A line item belongs to one period, however often that is restored.
             if let known = lines[line], purchase.purchasedAt < ends[known] || end <= ends[known] {
                 index = known
                 groups[known].append(transaction)
@@ -186,7 +190,7 @@ extension Array {
         return groups.values.map { $0 }
     }
 
-    /// Splits a purchase by its orders; a transaction without one is of the order before it.
+    /// Splits a purchase by its orders; a transaction without an order belongs to the order before it.
     fileprivate func byOrder<Stored>() -> [Self] where Element == Transaction<Stored> {
         let starts = indices.filter { self[$0].hasOrder }
         guard starts.count > 1 else { return [self] }

@@ -2,21 +2,21 @@
 ///
 /// Its times are the store's, in milliseconds since 1970, because the newest `signedAt` of one transaction wins.
 public struct StorePurchase: Sendable, Equatable, Codable {
-    /// Apple's `type`; a word that is not known keeps its text.
+    /// Apple's `type`; an unknown one keeps its text.
     public enum Kind: Sendable, Equatable, Codable {
         case autoRenewable, nonRenewing, consumable, nonConsumable
         case unknown(String)
     }
 
-    /// The money or the right that the store took back.
+    /// The store's revocation of a purchase or of a share of it.
     public struct Revocation: Sendable, Equatable, Codable {
         public let at: Int64
         public let reason: Int64?
         /// Thousandths of a percent of the price; nil means all of it.
         public let percentage: Int64?
-        /// True where a member of the family lost what another had shared: that ends it, and no money went back.
+        /// True where a family member lost access to a shared purchase; no money went back.
         ///
-        /// nil, as in what earlier releases stored, counts as false.
+        /// nil, as earlier releases stored it, counts as false.
         public let endsSharing: Bool?
 
         public init(at: Int64, reason: Int64?, percentage: Int64?, endsSharing: Bool = false) {
@@ -27,7 +27,7 @@ public struct StorePurchase: Sendable, Equatable, Codable {
         }
     }
 
-    /// A receipt's word that the store took something back.
+    /// A receipt's statement that the store took a purchase back.
     public struct ReceiptRevocation: Sendable, Equatable, Codable {
         public let at: Int64
         /// The time when the receipt was signed.
@@ -64,14 +64,14 @@ public struct StorePurchase: Sendable, Equatable, Codable {
     public var commitmentEndsAt: Int64?
     /// The store's id of a subscription's period, the same for all transactions of it; nil for other purchases.
     public var webOrderLineItemID: String?
-    /// The receipt that it was read from; nil where the store signed the transaction itself.
+    /// The receipt from which this was read; nil where the store signed the transaction itself.
     ///
-    /// A receipt says less of a transaction, so that what the store signed of it alone counts, whenever that was; but a
-    /// newer receipt can say that it was taken back.
+    /// A receipt says less about a transaction than a signed transaction does, so the signed one counts, whenever it
+    /// was signed; but a newer receipt can state a revocation.
     public var receipt: ReceiptDigest?
     /// The revocation that a receipt stated last; nil where none did.
     public var receiptRevocation: ReceiptRevocation?
-    /// The time when the volume purchase ends whose receipt it was read from.
+    /// The end of the volume purchase whose receipt this was read from.
     public var receiptEndsAt: Int64?
 
     public init(
@@ -109,8 +109,8 @@ extension StorePurchase {
     package var endsAt: Int64? { [expiresAt, receiptEndsAt].compactMap { $0 }.min() }
     package var ends: Timestamp? { endsAt.map { Timestamp($0.flooredSeconds) } }
 
-    /// True where it pays a period of a subscription: by Apple's `type`, and where that is a word that is not known, by
-    /// its having an end.
+    /// True where this pays for a period of a subscription: by Apple's `type`, or, where that is unknown, because it
+    /// has an end.
     package var isSubscription: Bool {
         switch kind {
         case .autoRenewable: true
@@ -119,8 +119,10 @@ extension StorePurchase {
         }
     }
 
-    /// The key that names this transaction: its id; in Xcode, where ids repeat on every machine, the claimant, the
-    /// product and the time go with it, so that there nobody owns anything of anybody else.
+    /// The key that names this transaction: its id, except in Xcode.
+    ///
+    /// In Xcode ids repeat on every machine, so the claimant, the product and the time are part of the key, and no user
+    /// gets another user's purchase.
     package func key(claimant: ID<User>?) -> String {
         environment == .xcode
             ? "\(claimant?.rawValue ?? "")/\(productID)/\(transactionID)/\(purchasedAt)" : transactionID
@@ -134,13 +136,14 @@ extension StorePurchase {
         return rest == 0 ? Money(value: value, currency: currency) : nil
     }
 
-    /// The amount that this customer paid: the signed price, and 0 for what a member of the family bought.
+    /// The amount that this customer paid: the signed price, or 0 for a purchase that the family shares.
     package var charge: Money? {
         guard isFamilyShared else { return price }
         return currency.map { Money(value: 0, currency: $0) }
     }
 
-    /// The share that its store took back, in thousandths of a percent: all where it names none; nil while it stands.
+    /// The share that the store took back, in thousandths of a percent: the whole where it names none; nil while the
+    /// purchase stands.
     package var revokedShare: Int64? {
         revocation.map { revocation in
             guard revocation.endsSharing != true, let percentage = revocation.percentage,
@@ -150,22 +153,22 @@ extension StorePurchase {
         }
     }
 
-    /// True where its store took back all of it.
+    /// True where the store took back all of it.
     package var isTakenBack: Bool { revokedShare == Order.wholeShare }
 
-    /// True where money went back, rather than a member of the family having lost what was never paid.
+    /// True where money went back; false where a family member lost what they had not paid for.
     package var isRefunded: Bool { revocation != nil && !isFamilyShared && revocation?.endsSharing != true }
 
     package var revokedAt: Timestamp? { revocation.map { Timestamp($0.at.flooredSeconds) } }
 
-    /// Returns the amount that its store gave back, in minor units of the charged amount.
+    /// Returns the amount that the store gave back, in minor units of the charged amount.
     package func returned(of charged: Money?) -> Int64 {
         guard isRefunded, let charged, let revokedShare else { return 0 }
         let (product, overflow) = charged.value.multipliedReportingOverflow(by: revokedShare)
         return overflow ? charged.value : product / Order.wholeShare
     }
 
-    /// The SKU kind that Apple's type calls for; nil for a type that is not known.
+    /// The SKU kind that Apple's type calls for; nil for an unknown type.
     package var skuKind: SKU.Kind? {
         if isSubscription { return .subscription }
         return switch kind {
@@ -184,8 +187,8 @@ extension SKU {
 
     /// Returns whether the length of a purchase of this SKU is known.
     ///
-    /// A pass of which nobody has said so would be paid and give nothing: it waits for its SKU, unless its store signed an
-    /// end. What the store sold as another kind than the SKU's is an anomaly instead.
+    /// A pass of unknown length would be paid and give nothing: it waits until its SKU states a length, unless its
+    /// store signed an end. A purchase of another kind than its SKU's is an anomaly instead.
     package func lasts(_ days: Int64?, as purchase: StorePurchase? = nil) -> Bool {
         days != nil || purchase?.endsAt != nil || kind != .nonRenewing
             || purchase.map(kind(of:)) ?? kind != .nonRenewing
@@ -193,7 +196,7 @@ extension SKU {
 }
 
 extension StorePurchase.Kind: RawRepresentable {
-    /// Apple's words.
+    /// Reads the text of Apple's `type`.
     public init(rawValue: String) {
         switch rawValue {
         case "Auto-Renewable Subscription": self = .autoRenewable
@@ -212,5 +215,53 @@ extension StorePurchase.Kind: RawRepresentable {
         case .nonConsumable: "Non-Consumable"
         case .unknown(let text): text
         }
+    }
+}
+
+/// The reason why a stored purchase has no grant yet.
+package enum PurchaseWait: String, Sendable, CaseIterable {
+    /// No SKU names its product.
+    case unmapped
+    /// No user has claimed it.
+    case unclaimed
+}
+
+/// The subject of a store's statements: one original transaction of one environment.
+package struct StoreSubject: Hashable, Sendable {
+    package let environment: Environment
+    package let original: String
+
+    package init(_ purchase: StorePurchase) {
+        environment = purchase.environment
+        original = purchase.originalTransactionID
+    }
+
+    package init(_ renewal: StoreRenewal) {
+        environment = renewal.environment
+        original = renewal.originalTransactionID
+    }
+
+    package init(_ environment: Environment, _ original: String) {
+        self.environment = environment
+        self.original = original
+    }
+}
+
+/// The offer under which a store sold a period: an introductory price, a trial, a code.
+public struct StoreOffer: Hashable, Sendable, Codable {
+    /// `introductory`, `promotional`, `offer_code` or `win_back`; for an unknown type, the store's number.
+    public let type: String
+    /// The offer's id or the code's name, where it has one.
+    public let identifier: String?
+    /// The offer's discount type, in Apple's words: `FREE_TRIAL`, `PAY_AS_YOU_GO`, `PAY_UP_FRONT`.
+    public let discount: String?
+    /// An ISO 8601 duration such as `P1M`.
+    public let period: String?
+
+    public init(type: String, identifier: String?, discount: String?, period: String?) {
+        self.type = type
+        self.identifier = identifier
+        self.discount = discount
+        self.period = period
     }
 }

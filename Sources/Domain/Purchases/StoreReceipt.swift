@@ -1,10 +1,11 @@
 import Encodings
 
-/// The SHA-256 of what a store signed of a receipt, in lower-case hex: its name, whatever envelope it comes in.
+/// The SHA-256 of a receipt's signed content, in lower-case hex; equal receipts in different envelopes have the same
+/// digest.
 public struct ReceiptDigest: Hashable, Sendable, Codable {
     public let rawValue: String
 
-    /// - Returns: nil unless these are 64 lower-case hex digits.
+    /// - Returns: nil unless the text is 64 lower-case hex digits.
     public init?(_ text: String) {
         guard Hex.decoded(text, count: 32, .lower) != nil else { return nil }
         rawValue = text
@@ -31,14 +32,14 @@ public struct ReceiptDigest: Hashable, Sendable, Codable {
 
 /// An app receipt that a store signed, verified: what one customer had bought in one app until then.
 ///
-/// It is a snapshot: what was renewed or refunded later is not in it. Times are the store's, in milliseconds since 1970.
+/// A snapshot: later renewals and refunds are not in it. Times are the store's, in milliseconds since 1970.
 public struct StoreReceipt: Sendable, Equatable {
-    /// A purchase, with what only receipts say of it.
+    /// A purchase, with the statements that only receipts make about it.
     public struct Entry: Sendable, Equatable {
         public let purchase: StorePurchase
         public let originalPurchasedAt: Int64?
         public let promotionalOfferID: String?
-        /// The time when the store cancelled it, also where only an upgrade replaced it and nothing was taken back.
+        /// The time of its cancellation, also where only an upgrade replaced it and nothing was taken back.
         public let cancelledAt: Int64?
 
         public init(
@@ -54,7 +55,7 @@ public struct StoreReceipt: Sendable, Equatable {
 
     /// The receipt's statements about the app.
     public struct App: Sendable, Equatable {
-        /// The store's word for the sort of receipt, `ProductionSandbox`.
+        /// The store's name for the type of receipt, `ProductionSandbox`.
         public var type: String?
         public var itemID: Int64?
         public var downloadID: Int64?

@@ -2,21 +2,23 @@
 ///
 /// Times are the store's, in milliseconds since 1970; the newest `signedAt` counts.
 public struct StoreRenewal: Sendable, Equatable, Codable {
-    /// Seconds after a period's end: Apple tries for 60 days to renew it; what ended longer ago is over until a notification
+    /// The longest time of a billing retry, in seconds after a period's end.
+    ///
+    /// Apple tries to renew for 60 days; a subscription that ended longer ago than this is over until a notification
     /// says otherwise.
     package static let longestRetry: Int64 = 65 * 86_400
 
     public let environment: Environment
     public let originalTransactionID: String
     public let signedAt: Int64
-    /// nil where the store signed nothing about it.
+    /// nil where the store signed no statement about it.
     public var willRenew: Bool?
     /// The product of the next period.
     public var nextProductID: String?
     public var isInBillingRetry = false
     /// True where a grace period was stated; its end may be missing then.
     public var isInGracePeriod = false
-    /// Until when access goes on although the renewal failed.
+    /// The time until which access continues although the renewal failed.
     public var graceEndsAt: Int64?
     /// The reason why the subscription ended, as Apple's `expirationIntent`.
     public var expirationIntent: Int64?

@@ -10,18 +10,19 @@ package enum Subscription: Identified {
     }
 }
 
-/// The state of one subscription by its signed facts; the order of their arrival does not matter.
+/// The state of one subscription, computed from its signed facts; the order of their arrival does not matter.
 ///
-/// Each period is given once, as all its transactions tell it. They follow each other in time: the one that began last runs,
-/// and those that begin later are **ahead**. Which one that was is decided at the time of the newest signed fact, so that the
-/// state is the same whenever it is computed; what has begun since is found by ``running(at:)``. What a store said about the
-/// renewal counts for the last period, and whether and as what it renews also for the renewals of that period.
+/// Each period is given once, merged from all its transactions. Periods follow each other in time: the one that began
+/// last runs, and those that begin later are **ahead**. The running one is determined at the time of the newest signed
+/// fact, so that the state is the same whenever it is computed; ``running(at:)`` finds the one that has begun since. A
+/// statement about the renewal counts for the last period; whether it renews, and to which product, counts for the
+/// renewals of that period as well.
 package struct SubscriptionState: Sendable, Equatable {
     /// A period with the time in which it counts.
     package struct Period: Sendable, Equatable {
         package let purchase: StorePurchase
         package let startsAt: Timestamp
-        /// The end of what is paid; that of a replaced period is when it was bought.
+        /// The end of what is paid; a period that an upgrade replaced ends at its purchase.
         package let paidUntil: Timestamp
     }
 
@@ -34,14 +35,14 @@ package struct SubscriptionState: Sendable, Equatable {
     package let startedAt: Timestamp
     package let graceUntil: Timestamp?
     package let isInBillingRetry: Bool
-    /// nil where nothing is known of the renewal.
+    /// nil where nothing is known about the renewal.
     package let willRenew: Bool?
     package let nextProductID: String?
     /// The time at which the running period was revoked, where none follows it.
     package let revokedAt: Timestamp?
 
-    /// - Parameter isRevoked: the store says itself that the subscription as a whole is taken back. That counts as long as the
-    ///   period that was bought last is, also where that has not begun: then nothing runs any more.
+    /// - Parameter isRevoked: true where the store states that the subscription as a whole is taken back. That counts
+    ///   while the period that was bought last is taken back, also one that has not begun: then nothing runs any more.
     package init?(_ transactions: [StorePurchase], renewal: StoreRenewal?, isRevoked: Bool = false) {
         let known = Timeline(transactions)
         guard let newest = (transactions.map(\.signedAt) + [renewal?.signedAt].compactMap { $0 }).max(),
@@ -53,7 +54,7 @@ package struct SubscriptionState: Sendable, Equatable {
             course.hasBegun ? transactions.map(\.purchased).min() ?? first.startsAt : first.startsAt
         revokedAt = first.purchase.isTakenBack ? first.purchase.revokedAt : nil
         let end = last.purchase.endsAt ?? 0
-        // What was said of an earlier period's renewal does not count for this one.
+        // A statement about an earlier period's renewal does not count for this one.
         let said = renewal.flatMap { $0.signedAt >= last.purchase.purchasedAt ? $0 : nil }
         // A renewal fails at the end of its period or in the day before, when Apple tries first; what was said earlier is
         // about the period before, which a recovery can have moved.
@@ -61,21 +62,21 @@ package struct SubscriptionState: Sendable, Equatable {
         let grace = failed?.graceEndsAt ?? (failed?.isInGracePeriod == true ? end + Self.shortestGrace : nil)
         graceUntil = grace.flatMap { $0 > end ? Timestamp($0.flooredSeconds) : nil }
         isInBillingRetry = failed?.isInBillingRetry ?? false
-        // A renewal goes on with what was said before it; whoever bought again or upgraded said something else by that.
+        // A renewal continues what was stated before it; a new purchase or an upgrade overrides that.
         let standingWord = last.purchase.isRenewal ? renewal : said
         nextProductID = standingWord?.nextProductID
-        // Until a commitment ends, switching the renewal off does not bite.
+        // Until a commitment ends, switching the renewal off has no effect.
         let isCommitted = max(last.purchase.commitmentEndsAt ?? 0, standingWord?.commitmentEndsAt ?? 0) > end
         willRenew = isCommitted ? true : standingWord?.willRenew
     }
 
-    /// The last period, which the renewal is of.
+    /// The last period, to which the renewal information belongs.
     package var last: Period { periods[periods.count - 1] }
 
     /// The end of what is paid.
     package var paidUntil: Timestamp { last.paidUntil }
 
-    /// Until when it entitles, if nothing took it back.
+    /// The time until which the subscription entitles, unless it was taken back.
     package var endsAt: Timestamp { max(paidUntil, graceUntil ?? paidUntil) }
 
     /// The period that runs at a time, else the first one.
@@ -111,8 +112,9 @@ private struct Timeline {
     /// Orders the periods of a subscription; one that an upgrade replaced, or that was revoked before it began, counts
     /// only where there is no other.
     ///
-    /// One period of a subscription runs at a time: what was bought last replaces what was bought before, also where that
-    /// would have ended later (a refunded year, a year that was exchanged for months). A renewal alone follows it.
+    /// One period of a subscription runs at a time: what was bought last replaces what was bought before, also where
+    /// that would have ended later (a refunded year, a year that was exchanged for months). Only a renewal follows the
+    /// period before it.
     init(_ transactions: [StorePurchase]) {
         let periods = transactions.filter { $0.endsAt != nil }
         let standing = periods.filter { !$0.isUpgraded }
@@ -131,7 +133,7 @@ private struct Timeline {
         last = all.last
     }
 
-    /// The period that was bought last, where it was taken back.
+    /// The period that was bought last, where that was taken back.
     var revoked: (periods: [SubscriptionState.Period], hasBegun: Bool)? {
         last.flatMap { $0.purchase.isTakenBack ? ([Self.period($0)], true) : nil }
     }
@@ -150,7 +152,7 @@ private struct Timeline {
         let running = places.lastIndex { $0.start <= time }
         let ahead = places[((running ?? -1) + 1)...].filter { $0.start > time && !$0.purchase.isTakenBack }
         guard let running else {
-            // Nothing has begun; where all of it was taken back, the last one says so.
+            // Nothing has begun; where everything was taken back, the last period carries the revocation.
             let periods = (ahead.isEmpty ? Array(places.suffix(1)) : ahead).map(Self.period)
             return periods.isEmpty ? nil : (periods, false)
         }
@@ -164,5 +166,20 @@ private struct Timeline {
         return SubscriptionState.Period(
             purchase: purchase, startsAt: Timestamp(place.start.flooredSeconds),
             paidUntil: purchase.isUpgraded ? purchase.purchased : Timestamp(place.end.flooredSeconds))
+    }
+}
+
+/// A store's own statement about a whole subscription, beside the periods that it signed; the newest one counts.
+///
+/// Source: Apple, App Store Server Notifications V2, `data.status`.
+public struct StoreStanding: Sendable, Equatable, Codable {
+    /// True where the subscription as a whole is taken back (Apple's 5).
+    public let isRevoked: Bool
+    /// The time of the statement, in milliseconds since 1970.
+    public let at: Int64
+
+    public init(isRevoked: Bool, at: Int64) {
+        self.isRevoked = isRevoked
+        self.at = at
     }
 }

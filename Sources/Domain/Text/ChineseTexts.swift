@@ -1,7 +1,7 @@
 /// The phrases of ``LocalizedText`` in Chinese, by their English patterns.
 ///
-/// Numbers of a pattern are marks here, so `must be %@ to %@` is every range. Names of fields stand in an error's `field`,
-/// words of closed lists in its `details`, so that no Chinese sentence needs an English word.
+/// A number in a pattern is a mark here, so `must be %@ to %@` is every range. Names of fields are in an error's
+/// `field`, allowed values in its `details`, so that no Chinese sentence needs an English word.
 package enum ChineseTexts {
     package static let byPattern = values.merging(bodies) { $1 }.merging(catalogue) { $1 }.merging(conflicts) { $1 }
 

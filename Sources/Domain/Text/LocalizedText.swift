@@ -19,7 +19,7 @@ package struct LocalizedText: Sendable, Equatable, ExpressibleByStringInterpolat
         }
     }
 
-    /// Stands in a pattern for each value.
+    /// The mark that stands in a pattern for each value.
     package static let mark = "%@"
 
     /// The English text with a mark in the place of each value.
@@ -34,7 +34,7 @@ package struct LocalizedText: Sendable, Equatable, ExpressibleByStringInterpolat
         (pattern, values) = (stringInterpolation.pattern, stringInterpolation.values)
     }
 
-    /// The same phrase with something for programs.
+    /// Returns the phrase with one more machine-readable member in ``details``.
     package func with(_ name: String, _ value: JSONValue) -> LocalizedText {
         var text = self
         text.details[name] = value
@@ -42,14 +42,14 @@ package struct LocalizedText: Sendable, Equatable, ExpressibleByStringInterpolat
     }
 
     package var english: String { Self.filled(pattern, values) }
-    /// In Chinese; a phrase without a translation says only that something does not fit.
+    /// The Chinese text; a phrase without a translation says only that something does not fit.
     package var chinese: String {
         if let exact = ChineseTexts.byPattern[pattern] { return Self.filled(exact, values) }
         let (general, numbers) = Self.general(pattern, values)
         return Self.filled(ChineseTexts.byPattern[general] ?? "不符合要求", numbers)
     }
 
-    /// The pattern with a mark in the place of each number that is written out, so that one translation serves all limits.
+    /// Replaces each number in a pattern by a mark, so that one translation serves all limits.
     package static func general(_ pattern: String, _ values: [String] = []) -> (pattern: String, values: [String]) {
         var (general, numbers, others, rest) = ("", [String](), values[...], pattern[...])
         func isNumeric(_ character: Character) -> Bool { character.utf8.allSatisfy(\.isDigit) }

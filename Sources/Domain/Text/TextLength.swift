@@ -1,7 +1,9 @@
 // Lengths of text from outside are counted in Unicode scalars or in bytes of UTF-8, never in characters as Swift counts
 // them: one of those (an extended grapheme cluster, UAX 29) can be of any size.
 extension StringProtocol {
-    /// Returns whether the number of Unicode scalars is in the range; reads at most one more than its end.
+    /// Returns whether the number of Unicode scalars is in the range.
+    ///
+    /// A text of more than four bytes for each allowed scalar is refused without counting.
     package func hasScalars(_ range: ClosedRange<Int>) -> Bool {
         guard utf8.count >= range.lowerBound else { return false }
         // A scalar has at most four bytes.
@@ -9,12 +11,12 @@ extension StringProtocol {
         return range.contains(unicodeScalars.count)
     }
 
-    /// The first Unicode scalars, at most so many.
+    /// The first Unicode scalars, at most `count`.
     package func firstScalars(_ count: Int) -> String {
         String(String.UnicodeScalarView(unicodeScalars.prefix(count)))
     }
 
-    /// The longest beginning of whole Unicode scalars that has at most so many bytes in UTF-8.
+    /// The longest prefix of whole Unicode scalars that has at most `count` bytes in UTF-8.
     package func firstBytes(_ count: Int) -> String {
         guard utf8.count > count else { return String(self) }
         var (bytes, taken) = (0, String.UnicodeScalarView())
@@ -36,8 +38,8 @@ extension StringProtocol {
 }
 
 extension String {
-    /// This text for one line of a terminal: what moves the cursor, begins an escape sequence, breaks the line or turns the
-    /// direction of writing is shown as `\u{1B}`.
+    /// This text for one line of a terminal: characters that move the cursor, begin an escape sequence, break the line
+    /// or turn the direction of writing are shown as `\u{1B}`.
     package var shownOnOneLine: String {
         guard unicodeScalars.contains(where: { $0.isControl || $0.turnsDirection }) else { return self }
         return unicodeScalars.reduce(into: "") { line, scalar in
@@ -58,7 +60,7 @@ extension Unicode.Scalar {
         }
     }
 
-    /// True where it is one of the marks that reorder what stands beside them (UAX 9 section 2).
+    /// True for the marks that reorder the text beside them (UAX 9 section 2).
     fileprivate var turnsDirection: Bool {
         switch value {
         case 0x202A...0x202E, 0x2066...0x2069: true

@@ -7,18 +7,18 @@ public struct Timestamp: RawRepresentable, Hashable, Comparable, Sendable, Codab
 
     public static func < (left: Timestamp, right: Timestamp) -> Bool { left.rawValue < right.rawValue }
 
-    /// The time so many seconds later; it stops at the ends of the range instead of wrapping.
+    /// The time a number of seconds later; it stops at the ends of the range instead of wrapping.
     public func adding(seconds: Int64) -> Timestamp {
         let (sum, overflow) = rawValue.addingReportingOverflow(seconds)
         return Timestamp(overflow ? (seconds > 0 ? .max : .min) : sum)
     }
 
-    /// The time so many days of 86,400 seconds later; it stops at the ends of the range as well.
+    /// The time a number of days of 86,400 seconds later; it stops at the ends of the range as well.
     public func adding(days: Int64) -> Timestamp {
         Timestamp(Int64(clamping: Int128(rawValue) + Int128(days) * 86_400))
     }
 
-    /// 9999-12-31 23:59:59 UTC, what clients without a word for "perpetual" are told.
+    /// 9999-12-31 23:59:59 UTC, the end of perpetual access in answers whose format has no value for "perpetual".
     package static let farFuture = Timestamp(253_402_300_799)
 }
 
@@ -33,7 +33,7 @@ public struct TimeSource: Sendable {
 }
 
 extension Int64 {
-    /// Whole seconds of so many milliseconds, rounded toward minus infinity, so that times before 1970 floor as well.
+    /// The whole seconds of a number of milliseconds, rounded toward minus infinity, also for times before 1970.
     package var flooredSeconds: Int64 { flooredQuotient(1_000) }
 
     fileprivate func flooredQuotient(_ divisor: Int64) -> Int64 {
@@ -44,7 +44,7 @@ extension Int64 {
 
 /// The injected source of unpredictable bytes.
 public struct RandomSource: Sendable {
-    /// So many bytes from a cryptographically secure generator.
+    /// Returns this number of bytes from a cryptographically secure generator.
     public let bytes: @Sendable (_ count: Int) -> [UInt8]
 
     public init(bytes: @escaping @Sendable (_ count: Int) -> [UInt8]) { self.bytes = bytes }

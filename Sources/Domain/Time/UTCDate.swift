@@ -37,7 +37,7 @@ extension Timestamp {
     /// Reads an ISO 8601 date, which is its first second in UTC, or time: `2026-01-31`, `2026-01-31T08:00:00Z`,
     /// `2026-01-31T08:00:00+08:00` (RFC 3339 section 5.6, seconds and their fraction optional).
     ///
-    /// A space stands for `+`, which a query string turns into one.
+    /// A space is read as `+`, because decoding a query string turns `+` into a space.
     package init?(iso8601 text: String) {
         let bytes = Array(text.utf8)
         func number(_ range: Range<Int>) -> Int64? {

@@ -1,7 +1,7 @@
 // Time zones by name need the full Foundation.
 import Foundation
 
-/// Something that is counted for each user and period, with a limit per tier.
+/// A count of something for each user and period, with a limit per tier.
 package struct Meter: Sendable, Equatable {
     package enum Period: String, Sendable, CaseIterable {
         case day, month
@@ -11,7 +11,7 @@ package struct Meter: Sendable, Equatable {
     package let period: Period
     /// An IANA name, `Asia/Shanghai`.
     package let timeZone: String
-    /// By tier; "" is who has none, and a nil limit means unlimited.
+    /// The limit of each tier; the key "" is for users without a tier, and a nil limit means unlimited.
     package let limits: [String: Int64?]
 
     /// - Returns: nil where the time zone is not known or a limit is negative.
@@ -31,7 +31,7 @@ package struct Meter: Sendable, Equatable {
         return limits[""] ?? .some(0)
     }
 
-    /// The period that holds `now`: its first second, and the first of the next one.
+    /// The first second of the period that contains `now`, and that of the next period.
     package func window(at now: Timestamp) -> (start: Timestamp, end: Timestamp) {
         var calendar = Calendar(identifier: .gregorian)
         calendar.timeZone = TimeZone(identifier: timeZone) ?? .gmt

@@ -2,15 +2,15 @@ import Encodings
 
 /// The delays after which an event is sent again (Standard Webhooks; `api.md` section 10).
 package enum DeliverySchedule {
-    /// Seconds between an attempt that failed and the next one.
+    /// The seconds between an attempt that failed and the next one.
     package static let delays: [Int64] = [5, 300, 1_800, 7_200, 18_000, 36_000, 50_400, 72_000, 86_400]
-    /// An endpoint that asks for more patience than this is asked anyway.
+    /// The longest pause that an endpoint's `Retry-After` can ask for, in seconds; a longer one is cut to this.
     package static let longestPause: Int64 = 86_400
-    /// An endpoint whose every attempt has failed for so long is switched off.
+    /// The time in seconds after which an endpoint is disabled whose every attempt failed.
     package static let failingLimit: Int64 = 5 * 86_400
-    /// An endpoint that has only failed for longer than this is served apart from the others.
+    /// The time in seconds after which an endpoint that has only failed is served apart from the others.
     package static let failingGrace: Int64 = 10
-    /// Both secrets sign for so long after a rotation.
+    /// The time in seconds for which both secrets sign after a rotation.
     package static let rotationOverlap: Int64 = 86_400
 
     /// - Parameters:
@@ -23,13 +23,13 @@ package enum DeliverySchedule {
         return max(delays[index], min(pause ?? 0, longestPause))
     }
 
-    /// Statuses that may carry a `Retry-After` which is heeded.
+    /// Returns whether the `Retry-After` of an answer with this status is heeded.
     package static func heedsPause(_ status: Int) -> Bool { [429, 502, 503, 504].contains(status) }
 }
 
 /// `Retry-After` of RFC 9110 section 10.2.3: seconds, or a date in one of its three forms.
 package enum RetryAfter {
-    /// - Returns: seconds from now, nil for what is neither; a date that is over is 0.
+    /// - Returns: seconds from now, 0 for a date that is over, nil for any other text.
     package static func seconds(_ text: String, now: Timestamp) -> Int64? {
         let words = text.split { $0 == " " || $0 == "\t" }
         if words.count == 1, let word = words.first, word.utf8.allSatisfy(\.isDigit) {

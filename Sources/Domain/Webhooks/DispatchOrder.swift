@@ -2,18 +2,20 @@
 package enum DispatchOrder {
     /// The members of an event that decide its position in the outbox.
     package protocol Place {
-        /// Sorts by the clock of the node that made it.
+        /// The event's id, which sorts by the clock of the node that made it.
         var id: ID<Event> { get }
         var subject: String { get }
         /// Its number among its subject's events.
         var sequence: Int64 { get }
-        /// True where the event of this subject that comes just before has no number yet either.
+        /// True where the event of this subject just before it has no global number yet either.
         var follows: Bool { get }
     }
 
-    /// Those whose turn it is: by id, except that a subject's events follow its own numbers.
+    /// Returns the events that can be numbered now, in order of id, except that a subject's events keep their own
+    /// order.
     ///
-    /// Two nodes' clocks may disagree, the numbers cannot. An event that follows one that is not among these waits for it.
+    /// The clocks of two nodes may disagree; the numbers within a subject cannot. An event whose predecessor has no
+    /// number and is not among these waits for it.
     package static func arranged<Item: Place>(_ events: [Item]) -> [Item] {
         let sorted = events.sorted { $0.id < $1.id }
         var places = sorted.map(Optional.some)

@@ -10,7 +10,7 @@ package enum Webhook: Identified {
     package enum DisabledReason: String, Sendable {
         /// The endpoint answered 410 (Gone).
         case gone
-        /// Every attempt has failed for days.
+        /// Every attempt has failed for ``DeliverySchedule/failingLimit``.
         case failing
         case partner
     }
@@ -24,7 +24,7 @@ package enum Delivery: Identified {
         case pending, succeeded, failed
     }
 
-    /// The reason why the last attempt failed; it holds nothing of the endpoint's answer.
+    /// The reason why the last attempt failed, without anything of the endpoint's answer.
     package enum Fault: String, Sendable, CaseIterable {
         /// No complete answer in time.
         case timeout

@@ -2,9 +2,9 @@ import Encodings
 
 /// The address of a partner's endpoint; it cannot name the server's own network.
 ///
-/// What the name resolves to is checked again whenever it is dialled; these are the rules of the text alone.
+/// The addresses that the host resolves to are checked again at each connection; these are the rules of the text alone.
 package struct WebhookURL: Hashable, Sendable {
-    /// As the partner wrote it.
+    /// The address in the partner's own spelling.
     package let text: String
     package let address: WebAddress
 
@@ -30,7 +30,7 @@ package struct WebhookURL: Hashable, Sendable {
         address.host.hasPrefix("[") ? String(address.host.dropFirst().dropLast()) : address.host
     }
 
-    /// The address with its host exactly as it was checked: whoever looks the checked address up by the host finds it.
+    /// The address with its host exactly as it was checked, so that a lookup by host finds the checked address.
     package var dialled: String { address.origin + address.rest }
 
     private static let innerZones = ["localhost", "local", "internal", "intranet", "lan", "home.arpa", "onion"]
@@ -44,7 +44,8 @@ package struct WebhookURL: Hashable, Sendable {
         guard let last = labels.last, host.utf8.count <= 253,
             labels.allSatisfy({ (1...63).contains($0.utf8.count) })
         else { return false }
-        // Whatever ends in a number is an address to somebody: 2130706433, 0x7f.1, 0177.0.0.1. Only its one plain form counts.
+        // Some parsers read a host whose last label is a number as an address: 2130706433, 0x7f.1, 0177.0.0.1. Only the
+        // plain form is accepted.
         guard !isNumber(last) else { return IPAddress(host)?.isPublic ?? false }
         return labels.count > 1 && !innerZones.contains { host == $0 || host.hasSuffix(".\($0)") }
     }

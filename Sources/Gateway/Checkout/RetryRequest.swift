@@ -1,4 +1,5 @@
 package import Domain
+import Store
 
 /// A request for another attempt to pay an open order.
 package struct RetryRequest: Sendable {
@@ -27,5 +28,21 @@ package struct RetryRequest: Sendable {
         self.init(
             platform: request.platform, currency: request.currency, provider: request.provider, accept: request.accept,
             returnURL: request.returnURL, payerAddress: request.payerAddress)
+    }
+}
+
+/// A request's attempt to get a contract for an order.
+struct CheckoutAttempt: Sendable {
+    let order: ID<Order>
+    let request: RetryRequest
+    let context: CallContext
+    /// True for a checkout, whose key is bound to its order; the key of a retry is bound to its payment.
+    let isCheckout: Bool
+
+    /// Keeps the key of a run that continues with another payment.
+    ///
+    /// - Throws: `requestInProgress` where another run has taken the key over.
+    func keepKey(for payment: ID<Payment>, in tx: any Transaction, at now: Timestamp) throws {
+        try tx.rebind(context, to: isCheckout ? order.rawValue : payment.rawValue, at: now)
     }
 }

@@ -7,8 +7,9 @@ struct OwnershipDecision: Sendable {
     enum Right: Sendable {
         /// The purchase belongs to the claimant.
         case owner
-        /// It belongs to somebody else, who shares it with the claimant.
+        /// Another user owns the purchase and shares it with the claimant.
         case sharer
+        /// Another user owns the purchase, and the claimant gets nothing.
         case none
     }
 

@@ -14,7 +14,7 @@ final class FollowUps {
     func wakeWorkers() { wakesWorkers = true }
 }
 
-/// One transaction that applies facts to payments, orders, purchases and entitlements, through a ledger for each subject.
+/// A transaction that applies facts to payments, orders, purchases and entitlements, through a ledger for each subject.
 ///
 /// Locks are taken in this order: original transactions of a store, users, order, payment. A duplicate changes nothing; a
 /// fact that contradicts a stored state is recorded as an anomaly and overwrites nothing. Every change writes its event

@@ -19,7 +19,7 @@ struct StoreKitImportOptions: ParsableArguments {
 
     var isEmpty: Bool { currency == nil && bundle == nil && tier.isEmpty && days.isEmpty && units.isEmpty }
 
-    /// Merges a StoreKit configuration file and says what became of it.
+    /// Merges a StoreKit configuration file and prints the result, a line for each SKU.
     ///
     /// - Throws: exit 2 with a line for each fault; then nothing was changed.
     func run(_ path: String, _ configuration: Configuration) async throws {
@@ -52,7 +52,7 @@ struct StoreKitImportOptions: ParsableArguments {
         print("\(outcome.added.count) added, \(outcome.changed.count) changed.")
     }
 
-    /// A line, whatever a name holds.
+    /// Prints a word and a text as one line, whatever characters the text contains.
     private static func show(_ word: String, _ line: String) {
         print(word.padding(toLength: 8, withPad: " ", startingAt: 0) + line.shownOnOneLine)
     }
@@ -149,7 +149,7 @@ struct StoreKitExportOptions: ParsableArguments {
     @Option(help: "With --storekit: the bundle id of the app whose products are meant.")
     var bundle: String?
 
-    /// Checks the options before any database is opened.
+    /// Checks the options before the database is opened.
     ///
     /// - Returns: nil for YAML.
     func parsed(_ configuration: Configuration) throws(CommandError) -> Storefront? {

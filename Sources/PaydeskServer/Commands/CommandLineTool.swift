@@ -14,7 +14,7 @@ struct CommandLineTool: AsyncParsableCommand {
             Replay.self, Backup.self, Conformance.self,
         ])
 
-    /// The kinds of provider that this binary has; commands are made by the parser, so they find them here.
+    /// The provider kinds of this binary; task-local, because the parser makes the commands.
     @TaskLocal static var providers: [any PaymentProvider.Type] = []
 
     static func run(providers: [any PaymentProvider.Type]) async -> Never {
@@ -39,7 +39,7 @@ struct CommandLineTool: AsyncParsableCommand {
         }
     }
 
-    /// Help and version are good; every other refusal of the parser is wrong usage.
+    /// Prints help and version (exit 0); every other error of the parser is wrong usage (exit 2).
     private static func usage(_ error: any Error) -> Int32 {
         let text = fullMessage(for: error)
         guard exitCode(for: error) == .success else {
@@ -51,7 +51,7 @@ struct CommandLineTool: AsyncParsableCommand {
     }
 }
 
-/// The reason why a command ends, in words for the operator.
+/// The message with which a command ends, for the operator, and its exit code.
 struct CommandError: Error {
     let message: String
     let exitCode: Int32
@@ -60,7 +60,7 @@ struct CommandError: Error {
     static func usage(_ message: String) -> CommandError { CommandError(message: message, exitCode: 2) }
     static func database(_ message: String) -> CommandError { CommandError(message: message, exitCode: 3) }
 
-    /// Returns a failure of the store in words for the operator.
+    /// Makes an error of exit code 3 from a failure of the store.
     static func store(_ error: any Error) -> CommandError {
         switch error {
         case let error as CommandError: error

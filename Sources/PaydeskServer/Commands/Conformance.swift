@@ -56,8 +56,8 @@ struct Conformance: AsyncParsableCommand {
         do throws(RehearsalGap) { rehearse = try await provider.rehearsals() } catch {
             throw .checkFailed("paydesk: \(error.description)")
         }
-        // Other ids in every run, so that a plugin that keeps its payments meets new ones.
-        let seed = Live.random.bytes(8).reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
+        // Other ids in every run, so that a plugin that stores its payments sees new ones.
+        let seed = SystemDependencies.random.bytes(8).reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
         let kit = await ProviderConformance(account, seed: seed, rehearse: rehearse).run()
         return ConformanceReport(subject: account, results: kit.results + (await provider.examineService()))
     }

@@ -22,7 +22,7 @@ struct Doctor: AsyncParsableCommand {
                 "configuration", good: true,
                 "\(configuration.mode.rawValue), \(configuration.accounts.count) accounts")
         ]
-        findings += configuration.examineTLS(at: Live.time.now)
+        findings += configuration.examineTLS(at: SystemDependencies.time.now)
         let store: Store
         do throws(CommandError) {
             store = try await configuration.openReadOnly()
@@ -38,7 +38,8 @@ struct Doctor: AsyncParsableCommand {
         guard findings.allSatisfy(\.good) else { throw CommandError.checkFailed("paydesk: not everything is well") }
     }
 
-    /// The configuration, of which no provider refuses anything; what is wrong is a finding for whoever reads JSON.
+    /// Loads the configuration, with settings that every provider accepts; with `--json` a fault is printed as a
+    /// finding.
     private func load() throws -> (Configuration, ProviderRegistry) {
         do throws(CommandError) {
             let configuration = try Configuration.load(common.config, providers: CommandLineTool.providers)
@@ -123,21 +124,21 @@ struct Doctor: AsyncParsableCommand {
         }
     }
 
-    /// Returns the enabled accounts' findings on their own settings.
+    /// Checks the settings of the enabled accounts, each by its own provider.
     private func examined(_ accounts: [ConfiguredAccount]) -> [DoctorFinding] {
         accounts.filter(\.enabled).flatMap { account in
             (account.provider as? any SelfExamining)?.examine().map { DoctorFinding(account.id, $0) } ?? []
         }
     }
 
-    /// Fetches the manifests of accounts whose service states them, before anything is checked.
+    /// Fetches the manifests of accounts whose service states them, before the other checks.
     private func fetchManifests(_ accounts: [ConfiguredAccount]) async {
         for account in accounts where account.enabled {
             _ = await (account.provider as? any ManifestFetching)?.fetchManifest(keeps: false)
         }
     }
 
-    /// Returns the findings of test calls to the enabled accounts' services.
+    /// Makes test calls to the services of the enabled accounts.
     private func online(_ accounts: [ConfiguredAccount]) async -> [DoctorFinding] {
         var findings: [DoctorFinding] = []
         for account in accounts where account.enabled {
@@ -147,7 +148,7 @@ struct Doctor: AsyncParsableCommand {
         return findings
     }
 
-    /// SKUs that no enabled account could sell anywhere: their checkout would end in `no_provider_available`.
+    /// Finds SKUs that no enabled account could sell anywhere: their checkout would end in `no_provider_available`.
     private func sellable(_ gateway: Gateway) async throws -> DoctorFinding {
         let unsold = try await gateway.catalogue.unsoldSKUs()
         return DoctorFinding(
@@ -157,7 +158,7 @@ struct Doctor: AsyncParsableCommand {
                 : "no enabled account sells \(unsold.map(\.id).joined(separator: ", ")); enable one or archive the SKU")
     }
 
-    /// Prices that no account can charge exactly: a last digit, a minimum or a maximum of the services.
+    /// Finds prices that no account can charge exactly: a last digit, a minimum or a maximum of the services.
     private func unchargeable(_ gateway: Gateway) async throws -> [DoctorFinding] {
         try await gateway.catalogue.unchargeablePrices().map { sku, price in
             DoctorFinding(
@@ -167,7 +168,7 @@ struct Doctor: AsyncParsableCommand {
         }
     }
 
-    /// Products that customers paid for and that give nothing until a SKU names them.
+    /// Finds products that customers have paid for and that give nothing until a SKU names them.
     private func unknownProducts(_ gateway: Gateway) async throws -> [DoctorFinding] {
         let (unknown, shown) = (try await gateway.catalogue.unknownProducts(), 20)
         var findings = unknown.prefix(shown).map { found in

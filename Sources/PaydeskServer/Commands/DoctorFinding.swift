@@ -1,12 +1,12 @@
 import Domain
 import ProviderKit
 
-/// A thing that `paydesk doctor` looked at.
+/// The result of one check of `paydesk doctor`.
 struct DoctorFinding: Encodable {
     let check: String
     let good: Bool
     let detail: String
-    /// Good enough to sell, but somebody should look at it.
+    /// True where selling works, but the operator should look at the finding.
     let warning: Bool
 
     init(_ check: String, good: Bool, _ detail: String) {
@@ -16,7 +16,7 @@ struct DoctorFinding: Encodable {
         warning = false
     }
 
-    /// Good enough to sell, but somebody should look at it.
+    /// Makes a finding that does not prevent selling, but that the operator should look at.
     init(warning check: String, _ detail: String) {
         self.check = check
         good = true
@@ -31,6 +31,6 @@ struct DoctorFinding: Encodable {
         warning = diagnosis.level == .notice
     }
 
-    /// For a person who reads the terminal.
+    /// The finding as a line for the terminal.
     var line: String { "\(!good ? "FAIL" : warning ? "warn" : "ok  ") \(check): \(detail)".shownOnOneLine }
 }

@@ -1,9 +1,9 @@
 import Domain
 import ProviderKit
 
-/// The checks of `paydesk doctor` that need no database.
+// The checks of `paydesk doctor` that need no database.
 extension Configuration {
-    /// Checks the TLS certificate and key, and the time until the certificate ends.
+    /// Checks the TLS certificate and key, and the validity period of the certificate.
     func examineTLS(at now: Timestamp) -> [DoctorFinding] {
         guard let files = http.tls else { return [] }
         do throws(CommandError) {
@@ -27,7 +27,7 @@ extension Configuration {
         }
     }
 
-    /// Checks that the keys of users' tokens can be fetched.
+    /// Checks that the keys that verify users' tokens can be fetched.
     func examineKeySet(by transport: any HTTPTransport) async -> [DoctorFinding] {
         guard case .jwksURL(let address) = auth.keys else { return [] }
         do throws(KeySetFetch.Failure) {

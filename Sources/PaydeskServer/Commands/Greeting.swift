@@ -3,15 +3,15 @@ import Foundation
 import Gateway
 import HTTPAPI
 
-/// The text of `serve` on standard output once it listens: the address and, in development, how to begin.
+/// The text of `serve` on standard output once it listens: the address and, in development, the first commands.
 enum Greeting {
-    /// - Parameter folder: of the configuration, as the command line names it.
+    /// - Parameter folder: the configuration folder as the command line names it.
     static func make(_ composition: Composition, folder: String) async -> String {
         let configuration = composition.configuration
         var lines = ["Paydesk \(Release.version) serves \(configuration.http.publicURL)"]
         guard configuration.isDevelopment else { return lines[0] }
         if let key = try? await firstAdminKey(composition.gateway) { lines.append("Admin key, shown once: \(key)") }
-        // With the keys of another login only that login makes tokens.
+        // Where an external login has the keys, only that login makes tokens.
         guard case .hs256 = configuration.auth.keys else { return lines.joined(separator: "\n") }
         let config = folder == CommonOptions.defaultFolder ? "" : " --config \(quoted(folder))"
         let token = "$(\(quoted(CommandLine.arguments.first ?? "paydesk")) token\(config) --user alice)"
@@ -20,13 +20,13 @@ enum Greeting {
         return lines.joined(separator: "\n")
     }
 
-    /// A word of a shell's command.
+    /// Quotes a word for a shell's command line where needed.
     private static func quoted(_ word: String) -> String {
         let isPlain = word.wholeMatch(of: /[A-Za-z0-9\/._-]+/) != nil
         return isPlain ? word : "'\(word.replacing("'", with: "'\\''"))'"
     }
 
-    /// Makes an admin key where there is none.
+    /// Makes an admin key where there is none, and returns it.
     private static func firstAdminKey(_ gateway: Gateway) async throws -> String? {
         guard try await !gateway.keys.hasAdminKey() else { return nil }
         let context = CallContext(actor: .system("serve"), requestID: gateway.ids.make(Domain.Request.self).rawValue)

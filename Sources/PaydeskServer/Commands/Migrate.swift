@@ -11,7 +11,7 @@ struct Migrate: AsyncParsableCommand {
         let configuration = try Configuration.load(common.config, providers: CommandLineTool.providers)
         let store = try configuration.openUnmigrated { _ in }
         do {
-            let applied = try await Migrator.apply(Migrations.all, to: store, at: Live.seconds())
+            let applied = try await Migrator.apply(Migrations.all, to: store, at: SystemDependencies.seconds())
             await store.engine.close()
             print(
                 applied.isEmpty

@@ -37,15 +37,16 @@ struct Replay: AsyncParsableCommand {
 
     private static func replay(_ configuration: Configuration, _ source: Store) async throws -> ReplayReport {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent(
-            "paydesk-replay-\(Live.name())")
+            "paydesk-replay-\(SystemDependencies.name())")
         try FileManager.default.createDirectory(
             at: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
         defer { try? FileManager.default.removeItem(at: folder) }
         let scratch = try Store.open(
-            .sqlite(path: folder.appendingPathComponent("replay.db").path), now: Live.seconds, jitter: Live.jitter
+            .sqlite(path: folder.appendingPathComponent("replay.db").path), now: SystemDependencies.seconds,
+            jitter: SystemDependencies.jitter
         ) { _ in }
         do {
-            try await Migrator.apply(Migrations.all, to: scratch, at: Live.seconds())
+            try await Migrator.apply(Migrations.all, to: scratch, at: SystemDependencies.seconds())
             let gateway = try Composition(
                 configuration, store: scratch, providers: CommandLineTool.providers, transport: NoTransport(),
                 logger: Logger(label: "paydesk") { _ in SwiftLogNoOpLogHandler() }

@@ -25,7 +25,7 @@ struct Serve: AsyncParsableCommand {
     @Option(help: "trace, debug, info, notice, warning or error.") var logLevel = "info"
 
     func run() async throws {
-        // Whatever this process makes (database, secrets, socket) is its user's alone.
+        // Files that this process makes (database, secrets, socket) are readable by its user only.
         umask(0o077)
         SharedWakeUps.begin()
         guard let level = Logger.Level(rawValue: logLevel) else {
@@ -69,7 +69,7 @@ struct Serve: AsyncParsableCommand {
             }
             try await waiting { try await prepare(composition.gateway, configuration) }
             warnOfSettings(composition.gateway.registry, logger)
-            let census = NodeCensus(store: store, pause: Live.pause)
+            let census = NodeCensus(store: store, pause: SystemDependencies.pause)
             await census.take()
             let api = try composition.api(
                 fetchJWKS: { await KeySetFetch(address: $0, transport: transport).text(logger) },
@@ -77,7 +77,8 @@ struct Serve: AsyncParsableCommand {
             let started = StartSignal()
             let application = try application(api, composition, tls, logger: logger) {
                 started.give()
-                // A key is made only once its owner can use it. Unbuffered, so that a pipe or a log file has it at once.
+                // The admin key is made only once the server listens. Unbuffered, so that a pipe or a log file gets the
+                // text at once.
                 let greeting = await Greeting.make(composition, folder: folder)
                 FileHandle.standardOutput.write(Data((greeting + "\n").utf8))
             }
@@ -86,7 +87,7 @@ struct Serve: AsyncParsableCommand {
                 services.append(control.server(composition.gateway, logger: Self.quiet(logger)))
             }
             services.append(AfterStart(signal: started, service: JobRunner(gateway: composition.gateway)))
-            let manifests = ManifestWatch(composition.gateway.registry, pause: Live.pause)
+            let manifests = ManifestWatch(composition.gateway.registry, pause: SystemDependencies.pause)
             if manifests.isNeeded {
                 await manifests.prepare(within: .seconds(2))
                 services.append(manifests)
@@ -107,7 +108,7 @@ struct Serve: AsyncParsableCommand {
         try? await transport.client.shutdown()
     }
 
-    /// Fills an empty catalogue from the file, and says what the operator should know.
+    /// Fills an empty catalogue from the file, and logs warnings for the operator.
     private static func prepare(_ gateway: Gateway, _ configuration: Configuration) async throws {
         let context = CallContext(actor: .system("serve"), requestID: gateway.ids.make(Domain.Request.self).rawValue)
         if try await gateway.catalogue.isEmpty(), !configuration.catalogue.isEmpty {
@@ -117,7 +118,7 @@ struct Serve: AsyncParsableCommand {
         try await gateway.secrets.warnOfMissingKey()
     }
 
-    /// Says of each enabled account what its settings would have refused, before the first payment shows it.
+    /// Logs what the settings of each enabled account would have refused, before the first payment fails.
     private static func warnOfSettings(_ registry: ProviderRegistry, _ logger: Logger) {
         for account in registry.accounts where account.enabled {
             for found in (account.provider as? any SelfExamining)?.examine() ?? [] where found.level != .good {
@@ -142,7 +143,7 @@ struct Serve: AsyncParsableCommand {
             onServerRunning: { _ in await onStart() }, logger: quiet(logger))
     }
 
-    /// The frameworks' own lines only where something is wrong.
+    /// A logger for the frameworks, which prints warnings and errors only.
     private static func quiet(_ logger: Logger) -> Logger {
         var logger = logger
         logger.logLevel = max(logger.logLevel, .warning)

@@ -27,7 +27,8 @@ struct Token: AsyncParsableCommand {
         }
         let rules = try configuration.auth.tokenRules { _ in nil }
         let token = try await DevelopmentToken.make(
-            user: user, secret: Array(secret.wrappedValue.utf8), rules: rules, now: Live.time.now, lifetime: ttl)
+            user: user, secret: Array(secret.wrappedValue.utf8), rules: rules, now: SystemDependencies.time.now,
+            lifetime: ttl)
         print(token)
     }
 }

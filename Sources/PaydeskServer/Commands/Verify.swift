@@ -3,7 +3,7 @@ import Domain
 import Foundation
 import ProviderKit
 
-/// The body with which Apple posts a notification.
+/// The body of Apple's notification requests.
 private struct PostedNotification: Decodable {
     let signedPayload: String
 }
@@ -29,14 +29,14 @@ struct Verify: AsyncParsableCommand {
         let configuration = try Configuration.load(common.config, providers: CommandLineTool.providers)
         let registry = try configuration.registry(CommandLineTool.providers, transport: NoTransport()) { _ in NoBook() }
         let text = try read()
-        // A notification comes to an account that is switched off, too; nothing else does.
+        // A disabled account still receives notifications, and nothing else.
         let judges = registry.accounts.compactMap { account in
             (account.provider as? any EvidenceExplaining).map { (judge: $0, isOn: account.enabled) }
         }
         let fitting = judges.filter { $0.judge.recognizes(text) }
         let explanations = (fitting.isEmpty ? judges : fitting).map { (said: $0.judge.explain(text), isOn: $0.isOn) }
         let answering = explanations.filter { $0.isOn || $0.said.kind == Self.notification }.map(\.said)
-        // Where no account takes it, the one where it comes furthest knows best what it is.
+        // Where no account accepts the evidence, the account that passed most checks explains it.
         let furthest = (answering.isEmpty ? explanations.map(\.said) : answering).max { $0.passed < $1.passed }
         guard let shown = answering.first(where: \.verifies) ?? furthest else {
             throw CommandError.usage("paydesk: no account in providers/ verifies store purchases or payment tokens")
@@ -53,14 +53,14 @@ struct Verify: AsyncParsableCommand {
         let handle = file == "-" ? FileHandle.standardInput : FileHandle(forReadingAtPath: file)
         let data: Data
         do {
-            // Nothing at all is read as nil.
+            // Reading an empty input returns nil.
             guard let handle else { throw CocoaError(.fileReadNoSuchFile) }
             data = try handle.read(upToCount: Self.limit + 1) ?? Data()
         } catch {
             throw .usage("paydesk: \(file) cannot be read")
         }
         guard data.count <= Self.limit else { throw .checkFailed("paydesk: \(file) is larger than 2 MiB") }
-        // A receipt's own bytes are an ASN.1 SEQUENCE; text that starts with this digit is nothing that is known here.
+        // A receipt in DER begins with the tag of a SEQUENCE; no text form begins with that character, "0".
         guard data.first != 0x30 else { return data.base64EncodedString() }
         if let posted = try? JSONDecoder().decode(PostedNotification.self, from: data) { return posted.signedPayload }
         return String(decoding: data, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)

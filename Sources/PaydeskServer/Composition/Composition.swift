@@ -6,13 +6,13 @@ import Logging
 import ProviderKit
 import Store
 
-/// The composition root: turns a configuration into the objects that serve it.
+/// The composition root: makes the objects that serve a configuration.
 struct Composition {
     let configuration: Configuration
     let gateway: Gateway
     let logger: Logger
 
-    /// - Throws: one line per account setting that a provider refuses (exit 2).
+    /// - Throws: a line for each account setting that a provider refuses (exit 2).
     init(
         _ configuration: Configuration, store: Store, providers: [any PaymentProvider.Type],
         transport: any HTTPTransport, webhooks: any WebhookTransport = NoWebhooks(), logger: Logger
@@ -27,7 +27,8 @@ struct Composition {
             throw .usage("paydesk.yaml: secrets.keys: \(error)")
         }
         gateway = Gateway(
-            store: store, registry: registry, keyRing: keyRing, time: Live.time, random: Live.random,
+            store: store, registry: registry, keyRing: keyRing, time: SystemDependencies.time,
+            random: SystemDependencies.random,
             calls: ProviderCalls(), webhooks: webhooks,
             settings: GatewaySettings(
                 publicURL: configuration.http.publicURL, returnURLs: configuration.http.returnURLs,
@@ -40,7 +41,7 @@ struct Composition {
                 ownership: OwnershipRules(
                     policy: configuration.purchases.ownership, shareLimit: configuration.purchases.shareLimit,
                     cooldownDays: configuration.purchases.transferCooldownDays)),
-            logger: logger, pause: Live.pause)
+            logger: logger, pause: SystemDependencies.pause)
     }
 
     func api(
@@ -64,9 +65,9 @@ struct Composition {
 }
 
 extension Configuration {
-    /// The configured accounts with their providers.
+    /// Makes the providers of the configured accounts.
     ///
-    /// - Throws: one line per setting that a provider refuses (exit 2).
+    /// - Throws: a line for each setting that a provider refuses (exit 2).
     func registry(
         _ providers: [any PaymentProvider.Type], transport: any HTTPTransport, logger: Logger? = nil,
         book: (AccountID) -> any AccountBook
@@ -78,7 +79,8 @@ extension Configuration {
         for account in accounts {
             guard let type = types[account.kind] else { continue }
             let context = ProviderContext(
-                http: transport, time: Live.time, random: Live.random, book: book(account.id),
+                http: transport, time: SystemDependencies.time, random: SystemDependencies.random,
+                book: book(account.id),
                 notifyURL: "\(http.publicURL)/v1/notify/\(account.notifyToken ?? "")", publicURL: http.publicURL,
                 log: logger.flatMap { logger in unread.map { .to(logger, account: account.id, unread: $0) } } ?? .silent
             )
@@ -103,7 +105,7 @@ extension Configuration {
         return ProviderRegistry(kinds: providers, accounts: configured)
     }
 
-    /// Returns the reason why nobody could charge what a wallet hands over; found at the start and not at the first
+    /// Returns the reason why no account could charge a wallet's tokens, so that the start fails and not the first
     /// payment.
     private func processorFault(
         of account: ConfiguredAccount, among configured: [ConfiguredAccount]
@@ -111,7 +113,7 @@ extension Configuration {
         guard account.enabled, let wallet = account.provider as? any InstrumentVerifying else { return nil }
         let file = accounts.first { $0.id == account.id }?.file ?? account.id.rawValue
         guard let processor = configured.first(where: { $0.id == wallet.processor }) else {
-            // A processor whose own settings are faulty has its own lines.
+            // A processor with faulty settings is reported by itself.
             if accounts.contains(where: { $0.id == wallet.processor }) { return nil }
             return "\(file): settings.processor: is no account; name the file in providers/ that charges, without .yaml"
         }
@@ -143,5 +145,23 @@ extension Configuration.Auth {
         return UserTokenRules(
             keys: userKeys, issuer: issuer ?? "", audience: audience ?? "", claim: userClaim,
             maxLifetimeHours: maxLifetimeHours)
+    }
+}
+
+extension Configuration {
+    /// Loads the configuration of a folder, or throws all its faults as one error.
+    static func load(
+        _ folder: String, providers: [any PaymentProvider.Type], overrides: ConfigurationOverrides = .init()
+    ) throws(CommandError) -> Configuration {
+        let types = Dictionary(providers.map { ($0.manifest.kind, $0) }) { first, _ in first }
+        do throws(ConfigurationError) {
+            return try ConfigurationLoader.load(
+                folder: folder, environment: ProcessInfo.processInfo.environment,
+                manifests: types.mapValues { $0.manifest },
+                isTest: { kind, settings in types[kind]?.isTest(settings) ?? false },
+                developmentSecrets: DevelopmentSecretsFile(random: SystemDependencies.random), overrides: overrides)
+        } catch {
+            throw .usage("\(error)")
+        }
     }
 }

@@ -16,8 +16,8 @@ extension Configuration {
     func openDatabase(
         waiting: WaitForDatabase, onFailure: @escaping @Sendable (StoreError) -> Void
     ) async throws(CommandError) -> Store {
-        // A name of its own, by which the nodes of one database are counted.
-        let store = try openUnmigrated(node: Live.name(), onFailure: onFailure)
+        // A unique name, by which the nodes of one database are counted.
+        let store = try openUnmigrated(node: SystemDependencies.name(), onFailure: onFailure)
         do {
             try await waiting { try await applyMigrations(to: store) }
             return store
@@ -27,14 +27,14 @@ extension Configuration {
         }
     }
 
-    /// Applies pending migrations where that is allowed without being asked.
+    /// Applies pending migrations where that needs no command of the operator.
     func migrate(_ store: Store) async throws(CommandError) {
         do { try await applyMigrations(to: store) } catch { throw .store(error) }
     }
 
     private func applyMigrations(to store: Store) async throws {
         if store.engine.dialect == .sqlite || isDevelopment {
-            try await Migrator.apply(Migrations.all, to: store, at: Live.seconds())
+            try await Migrator.apply(Migrations.all, to: store, at: SystemDependencies.seconds())
         } else if try await !Migrator.pending(Migrations.all, in: store).isEmpty {
             throw CommandError.database("paydesk: the database has pending migrations; run `paydesk migrate` first")
         }
@@ -45,13 +45,15 @@ extension Configuration {
     ) throws(CommandError) -> Store {
         let url = try database()
         do throws(StoreError) {
-            return try Store.open(url, node: node, now: Live.seconds, jitter: Live.jitter, onFailure: onFailure)
+            return try Store.open(
+                url, node: node, now: SystemDependencies.seconds, jitter: SystemDependencies.jitter,
+                onFailure: onFailure)
         } catch {
             throw .store(error)
         }
     }
 
-    /// Refuses where there is no database yet, instead of making an empty one.
+    /// Throws where there is no database yet, so that no empty one is made.
     func requireDatabase() throws(CommandError) {
         guard case .sqlite(let path) = try database(), !FileManager.default.fileExists(atPath: path) else { return }
         throw .database(
@@ -64,7 +66,7 @@ extension Configuration {
         try requireDatabase()
         let url = try database()
         do {
-            let store = try Store.openReadOnly(url, now: Live.seconds)
+            let store = try Store.openReadOnly(url, now: SystemDependencies.seconds)
             let pending = try await Migrator.pending(Migrations.all, in: store)
             guard pending.isEmpty else {
                 throw CommandError.database("paydesk: the database has pending migrations; run `paydesk migrate` first")

@@ -2,14 +2,15 @@ import Gateway
 import Logging
 import Store
 
-/// The patience of a start: a node and its database often start together, and a busy database answers late.
+/// Repeats the first calls to the database at start: a node and its database often start together, and a busy database
+/// answers late.
 struct WaitForDatabase: Sendable {
     let logger: Logger
-    /// After so long the start fails as it would have at once.
+    /// The time after which the start fails with the error of the last attempt.
     var limit = Duration.seconds(10)
     var interval = Duration.milliseconds(200)
 
-    /// Runs what a start needs of the database, and runs it again while that does not answer.
+    /// Runs a step of the start that needs the database, and repeats it while the database does not answer.
     func callAsFunction<T>(_ body: () async throws -> T) async throws -> T {
         let end = ContinuousClock.now + limit
         while true {
@@ -17,7 +18,7 @@ struct WaitForDatabase: Sendable {
                 return try await body()
             } catch  where Self.mayPass(error) && ContinuousClock.now < end {
                 logger.warning("the database does not answer yet; the start waits")
-                await Live.pause(interval)
+                await SystemDependencies.pause(interval)
             }
         }
     }

@@ -5,12 +5,13 @@ import ProviderKit
 enum AccountFile {
     private static let keys = ["account", "kind", "enabled", "notify_token", "routing", "settings"]
 
-    /// - Parameter file: relative to the folder, `providers/apple-iap.yaml`.
-    /// - Returns: nil after a fault; an empty notify token stands for "to be made", which only development allows.
+    /// - Parameter file: the path in the folder, `providers/apple-iap.yaml`.
+    /// - Returns: nil after a fault; an empty notify token stands for one that is still to be made, which only
+    ///   development allows.
     static func read(
         _ node: YAMLNode, file: String, manifests: [String: ProviderManifest], _ reading: ConfigurationReading
     ) -> AccountConfiguration? {
-        let root = ValueReader(node: node, place: Place(file: file), reading: reading).mapping(keys: keys)
+        let root = ValueReader(node: node, place: ConfigPath(file: file), reading: reading).mapping(keys: keys)
         let id = id(root, file: file)
         let routing = RoutingSection.read(root)
         let enabled = root.boolean("enabled", default: true)
@@ -24,7 +25,8 @@ enum AccountFile {
             settings: ProviderSettings(settings), file: file)
     }
 
-    /// The account's name is the file's, so that a fault, a log line and the folder say the same.
+    /// Returns the fault of an account's name, which must be that of its file, so that faults, log lines and the folder
+    /// agree.
     static func checkName(of account: AccountConfiguration, among read: [AccountConfiguration]) -> (String, String)? {
         let (name, stem) = (account.id.rawValue, stem(account.file))
         if let other = read.first(where: { $0.id == account.id }) {

@@ -1,7 +1,7 @@
 import Domain
 import HTTPAPI
 
-/// Reads `auth` of `paydesk.yaml`: how the tokens of the app's users are verified.
+/// Reads `auth` of `paydesk.yaml`: the verification of the tokens of the app's users.
 enum AuthSection {
     private static let keys = [
         "hs256_secret", "hs256_secrets", "jwks_file", "jwks_url", "issuer", "audience", "user_claim",
@@ -10,7 +10,7 @@ enum AuthSection {
     private static let sources = ["hs256_secret", "hs256_secrets", "jwks_file", "jwks_url"]
     private static let shortestSecret = 32
 
-    /// An empty secret among the keys stands for "to be made", which only development allows.
+    /// An empty secret among the keys stands for one that is still to be made, which only development allows.
     static func read(_ root: MappingReader) -> Configuration.Auth {
         let auth = root.section("auth", keys: keys)
         let issuer = auth.text("issuer")
@@ -47,7 +47,7 @@ enum AuthSection {
         }
     }
 
-    /// The path of a set that tokens can be verified with.
+    /// The path of a key set with a key that can verify tokens.
     private static func keyFile(_ auth: MappingReader) -> String? {
         guard let value = auth["jwks_file"], let path = value.path(),
             let set = auth.reading.text(ofFile: path, at: value.place)
@@ -62,7 +62,7 @@ enum AuthSection {
         return path
     }
 
-    /// Every one of the list verifies; the first signs what `paydesk token` makes.
+    /// Reads the list of secrets: every one verifies, and the first signs the tokens of `paydesk token`.
     private static func secrets(_ auth: MappingReader) -> [String] {
         auth.elements("hs256_secrets").compactMap { element in
             guard let secret = element.secret() else { return nil }

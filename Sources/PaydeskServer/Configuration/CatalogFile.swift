@@ -3,7 +3,7 @@ import Foundation
 
 /// The catalogue as YAML: `catalog.yaml`, `catalog import` and `catalog export`.
 ///
-/// Never substituted.
+/// Variables (`${NAME}`) are not filled in.
 package enum CatalogFile {
     package static let name = "catalog.yaml"
 
@@ -15,16 +15,17 @@ package enum CatalogFile {
         "one_period_elsewhere", "consumption", "once", "active", "localizations",
     ]
 
-    /// JSON's decoder would not say what a field can be.
+    /// The allowed values of fields, for faults: JSON's decoder does not name them.
     private static let choices = [
         "kind": SKU.Kind.allCases.map(\.rawValue), "stacking": SKU.Stacking.allCases.map(\.rawValue),
         "on_refund": SKU.OnRefund.allCases.map(\.rawValue),
         "consumption": SKU.Consumption.allCases.map(\.rawValue),
     ]
 
-    /// Reads `skus: […]`, whose members are the fields of the admin call; `number` is the database's and is ignored.
+    /// Reads `skus: […]`, whose elements have the fields of the admin call; `number` is set by the database and
+    /// ignored.
     ///
-    /// - Parameter file: how the file is called in faults.
+    /// - Parameter file: the file's name in faults.
     /// - Throws: every fault: unknown keys, wrong types, broken rules, and two SKUs with one id or one Apple product.
     package static func parse(_ text: String, file: String) throws(ConfigurationError) -> [SKU] {
         let reading = ConfigurationReading(folder: "/", environment: [:])
@@ -35,7 +36,7 @@ package enum CatalogFile {
             let fault = ConfigurationFault(file: file, line: error.line, problem: error.problem, remedy: "correct it")
             throw ConfigurationError([fault])
         }
-        let root = ValueReader(node: node, place: Place(file: file), reading: reading).mapping(keys: ["skus"])
+        let root = ValueReader(node: node, place: ConfigPath(file: file), reading: reading).mapping(keys: ["skus"])
         let entries = root.elements("skus")
         let skus = entries.compactMap { entry in sku(entry).map { (entry, $0) } }
         checkIDs(skus)
@@ -68,7 +69,7 @@ package enum CatalogFile {
         return nil
     }
 
-    /// Only attributes may hold fractions; JSON's decoder could not say where one stands.
+    /// Reports fractions, which only attributes may have; JSON's decoder could not name the position.
     private static func checkWhole(_ value: ValueReader) {
         switch value.node.content {
         case .null: return
@@ -95,7 +96,8 @@ package enum CatalogFile {
         }
     }
 
-    /// An archived SKU gives its products up to the active one that lists them.
+    /// Reports an Apple product of two active SKUs; an archived SKU gives its products up to the active one that lists
+    /// them.
     private static func checkAppleProducts(_ skus: [(ValueReader, SKU)]) {
         var owners: [String: String] = [:]
         for (entry, sku) in skus where sku.active {
@@ -134,7 +136,7 @@ package enum CatalogFile {
         }
     }
 
-    private static func place(_ path: [any CodingKey], _ entry: ValueReader) -> Place {
+    private static func place(_ path: [any CodingKey], _ entry: ValueReader) -> ConfigPath {
         var place = entry.place
         var node = entry.node
         for key in path {

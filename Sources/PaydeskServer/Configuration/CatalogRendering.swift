@@ -3,7 +3,7 @@ import Foundation
 import Yams
 
 extension CatalogFile {
-    /// The fields in the order of the documentation; what is not listed follows by name.
+    /// The order of the fields, as in the documentation; further fields follow by name.
     private static let order = [
         "id", "name", "description", "kind", "tier", "rank", "duration_days", "plan_code", "subscribe_id", "prices",
         "apple_product_ids", "options", "units", "attributes", "client_fallback", "stacking", "stack_group",
@@ -13,9 +13,9 @@ extension CatalogFile {
 
     /// Writes a catalogue that ``parse(_:file:)`` reads back as the same SKUs.
     ///
-    /// `number` is the database's and is left out.
+    /// The `number` is set by the database and left out.
     ///
-    /// - Throws: only what encoding throws, for a number that JSON cannot hold.
+    /// - Throws: an encoding error, for a number that JSON cannot hold.
     package static func render(_ skus: [SKU]) throws -> String {
         let nodes = try skus.map { sku in
             let json = try JSONDecoder().decode(JSONValue.self, from: JSONEncoder().encode(sku))
@@ -35,7 +35,7 @@ extension CatalogFile {
         return Node(pairs, Tag(.map), .block)
     }
 
-    /// Lists and mappings of one field stand on one line.
+    /// Writes lists and mappings of one field on one line.
     private static func compact(_ json: JSONValue) -> Node {
         var node = json.yaml
         if case .sequence(var sequence) = node {

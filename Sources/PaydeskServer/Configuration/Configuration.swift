@@ -1,5 +1,6 @@
 package import Domain
 package import Foundation
+package import ProviderKit
 
 /// A configuration folder as typed values: checked, variables filled in, paths absolute.
 package struct Configuration: Sendable {
@@ -7,7 +8,7 @@ package struct Configuration: Sendable {
         case development, production
     }
 
-    /// Absolute.
+    /// The absolute path of the folder.
     package var folder: String
     package var mode: Mode
     package var http: HTTP
@@ -44,9 +45,9 @@ extension Configuration {
         package var publicURL: String
         package var exposeDevelopment: Bool
         package var tls: TLS?
-        /// Proxies whose `Forwarded` and `X-Forwarded-For` are believed.
+        /// The proxies whose `Forwarded` and `X-Forwarded-For` are trusted.
         package var trustedProxies: [CIDR]
-        /// As a browser writes them in `Origin`.
+        /// Origins in the form of a browser's `Origin` header.
         package var corsOrigins: [String]
         package var returnURLs: ReturnURLRules
     }
@@ -66,7 +67,7 @@ extension Configuration {
         }
 
         package var keys: Keys
-        /// Checked when set.
+        /// Compared with a token's claim where it is set.
         package var issuer: String?
         package var audience: String?
         package var userClaim: String
@@ -76,7 +77,7 @@ extension Configuration {
     package struct Purchases: Sendable {
         package var ownership: OwnershipPolicy
         package var shareLimit: Int64
-        /// 0 = none.
+        /// 0 for none.
         package var transferCooldownDays: Int64
     }
 
@@ -84,7 +85,8 @@ extension Configuration {
         package var allowPrivateNetworks: Bool
     }
 
-    /// Requests a second, bursts, sessions a minute and requests at once; 0 is off.
+    /// Requests per second and bursts for each user and key, merchant sessions per minute, and concurrent requests; 0
+    /// switches a limit off.
     package struct Limits: Sendable, Equatable {
         package var userPerSecond: Int64
         package var userBurst: Int64
@@ -98,4 +100,35 @@ extension Configuration {
         package var rawDays: Int64
         package var idempotencyDays: Int64
     }
+}
+
+/// A file of `providers/`: an account of a kind, its settings checked against the kind's schema.
+package struct AccountConfiguration: Sendable {
+    package var id: AccountID
+    package var kind: String
+    package var enabled: Bool
+    /// The random last part of the account's notify URL; nil for a kind without notifications.
+    @Secret package var notifyToken: String?
+    package var routing: AccountRouting
+    /// The settings with defaults filled in, absolute paths and the contents of `file:` secrets; descriptions show no
+    /// value.
+    package var settings: ProviderSettings
+    /// The file's path in the folder, `providers/apple-iap.yaml`.
+    package var file: String
+}
+
+/// A value that no description, dump or mirror shows.
+@propertyWrapper
+package struct Secret<Value: Sendable>: Sendable {
+    package var wrappedValue: Value
+
+    package init(wrappedValue: Value) { self.wrappedValue = wrappedValue }
+}
+
+extension Secret: Equatable where Value: Equatable {}
+
+extension Secret: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    package var description: String { "(secret)" }
+    package var debugDescription: String { description }
+    package var customMirror: Mirror { Mirror(self, children: []) }
 }

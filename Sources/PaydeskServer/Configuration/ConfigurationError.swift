@@ -1,18 +1,18 @@
-/// Every fault that was found in a configuration folder or a catalogue file, not only the first.
+/// Every fault that was found in a configuration folder or a catalogue file.
 package struct ConfigurationError: Error, Sendable, Equatable, CustomStringConvertible {
     package let faults: [ConfigurationFault]
 
     package init(_ faults: [ConfigurationFault]) { self.faults = faults }
 
-    /// A line per fault.
+    /// A line for each fault.
     package var description: String { faults.map(\.description).joined(separator: "\n") }
 }
 
-/// A fault: where it is, what is wrong and how to mend it; it never repeats the value of a secret.
+/// A fault: its position, the problem and the remedy; the value of a secret is never part of it.
 package struct ConfigurationFault: Sendable, Equatable, CustomStringConvertible {
     /// Relative to the configuration folder, `providers/apple-iap.yaml`.
     package let file: String
-    /// From 1; nil where the fault is in no line.
+    /// The number of the line, from 1; nil where the fault belongs to no line.
     package let line: Int?
     /// `http.port`, `settings.apps[0].bundle_id`; empty for the whole file.
     package let key: String
@@ -32,5 +32,27 @@ package struct ConfigurationFault: Sendable, Equatable, CustomStringConvertible 
         let place = file + (line.map { ":\($0)" } ?? "")
         let text = [place, key.isEmpty ? nil : key, "\(problem); \(remedy)"].compactMap(\.self).joined(separator: ": ")
         return text.split(whereSeparator: \.isNewline).joined(separator: " ")
+    }
+}
+
+/// The position of a value: its file, line and key path.
+struct ConfigPath: Sendable {
+    let file: String
+    var line: Int?
+    var path = ""
+
+    init(file: String, line: Int? = nil, path: String = "") {
+        self.file = file
+        self.line = line
+        self.path = path
+    }
+
+    func member(_ key: String, line: Int?) -> ConfigPath {
+        let step = key.isEmpty ? "\"\"" : key
+        return ConfigPath(file: file, line: line ?? self.line, path: path.isEmpty ? step : "\(path).\(step)")
+    }
+
+    func element(_ index: Int, line: Int?) -> ConfigPath {
+        ConfigPath(file: file, line: line ?? self.line, path: "\(path)[\(index)]")
     }
 }

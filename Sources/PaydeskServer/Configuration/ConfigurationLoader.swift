@@ -2,7 +2,7 @@ import Domain
 import Foundation
 package import ProviderKit
 
-/// The command line's values, which win over the files.
+/// Values from the command line, which override the files.
 package struct ConfigurationOverrides: Sendable {
     package var host: String?
     package var port: Int?
@@ -19,9 +19,9 @@ package enum ConfigurationLoader {
     ///
     /// - Parameters:
     ///   - folder: absolute, or relative to the working directory.
-    ///   - manifests: what each kind of provider is, by kind.
-    ///   - isTest: whether an account of this kind with these settings is in its provider's test mode.
-    ///   - developmentSecrets: keeps what development makes; written only when nothing is at fault.
+    ///   - manifests: the manifest of each kind of provider, by kind.
+    ///   - isTest: returns true where an account of the kind with the settings is in its provider's test mode.
+    ///   - developmentSecrets: the file of the secrets that development makes; written only when there is no fault.
     /// - Throws: every fault of every file.
     package static func load(
         folder: String, environment: [String: String], manifests: [String: ProviderManifest],
@@ -52,18 +52,18 @@ package enum ConfigurationLoader {
                 let account = AccountFile.read(node, file: file, manifests: manifests, reading)
             else { continue }
             if let (problem, remedy) = AccountFile.checkName(of: account, among: accounts) {
-                reading.fault(Place(file: file, path: "account"), problem, remedy)
+                reading.fault(ConfigPath(file: file, path: "account"), problem, remedy)
                 continue
             }
             if let token = account.notifyToken, !token.isEmpty,
                 let other = accounts.first(where: { $0.notifyToken == token })
             {
-                let place = Place(file: file, path: "notify_token")
+                let place = ConfigPath(file: file, path: "notify_token")
                 reading.fault(place, "is the one of \(other.file)", "give each account its own: openssl rand -hex 24")
             }
             if !reading.takesTestAccounts, isTest(account.kind, account.settings) {
                 reading.fault(
-                    Place(file: file, path: "settings"), "are those of the provider's test mode",
+                    ConfigPath(file: file, path: "settings"), "are those of the provider's test mode",
                     "use live ones, or write allow_test_accounts: true in \(PaydeskFile.name)")
             }
             accounts.append(account)
@@ -71,25 +71,26 @@ package enum ConfigurationLoader {
         return accounts.sorted { $0.id < $1.id }
     }
 
-    /// A missing folder is one without accounts.
+    /// Lists the account files; a missing folder means that there are no accounts.
     private static func accountFiles(_ reading: ConfigurationReading) -> [String] {
         let folder = reading.absolute("providers")
         guard FileManager.default.fileExists(atPath: folder) else { return [] }
         guard let names = try? FileManager.default.contentsOfDirectory(atPath: folder) else {
-            reading.fault(Place(file: "providers"), "cannot be read", "check that it is a folder that Paydesk may read")
+            reading.fault(
+                ConfigPath(file: "providers"), "cannot be read", "check that it is a folder that Paydesk may read")
             return []
         }
         let visible = names.filter { !$0.hasPrefix(".") }.sorted()
         for name in visible where name.hasSuffix(".yml") {
-            reading.fault(Place(file: "providers/" + name), "would not be read", "rename it to end in .yaml")
+            reading.fault(ConfigPath(file: "providers/" + name), "would not be read", "rename it to end in .yaml")
         }
         return visible.filter { $0.hasSuffix(".yaml") }.map { "providers/" + $0 }
     }
 
-    /// A missing file is one without SKUs: the database holds the catalogue.
+    /// Reads the SKUs; a missing file means none, because the database holds the catalogue.
     private static func catalogue(_ reading: ConfigurationReading) -> [SKU] {
         guard FileManager.default.fileExists(atPath: reading.absolute(CatalogFile.name)),
-            let text = reading.text(ofFile: reading.absolute(CatalogFile.name), at: Place(file: CatalogFile.name))
+            let text = reading.text(ofFile: reading.absolute(CatalogFile.name), at: ConfigPath(file: CatalogFile.name))
         else { return [] }
         do {
             return try CatalogFile.parse(text, file: CatalogFile.name)
@@ -120,11 +121,11 @@ package enum ConfigurationLoader {
             }
         } catch .damaged {
             reading.fault(
-                Place(file: file.path), "is not the file that Paydesk made",
+                ConfigPath(file: file.path), "is not the file that Paydesk made",
                 "restore it, or remove it: new secrets are made, and what the old ones sealed stays closed")
         } catch {
             reading.fault(
-                Place(file: file.path), "cannot be read or written",
+                ConfigPath(file: file.path), "cannot be read or written",
                 "let Paydesk write there, or set secrets.keys, auth.hs256_secret and each notify_token yourself"
             )
         }

@@ -1,11 +1,11 @@
 import Foundation
 
-/// A load of a configuration: what values are filled in from, and the faults found so far.
+/// The state of loading a configuration: the sources of its values, and the faults found so far.
 final class ConfigurationReading {
-    /// Absolute.
+    /// The absolute path of the folder.
     let folder: String
     let environment: [String: String]
-    /// Decides which settings are refused; read before everything else.
+    /// Decides which settings are refused; read before the other settings.
     var isDevelopment = true
     /// Allows accounts in a provider's test mode.
     var takesTestAccounts = true
@@ -16,29 +16,29 @@ final class ConfigurationReading {
         self.environment = environment
     }
 
-    func fault(_ place: Place, _ problem: String, _ remedy: String) {
+    func fault(_ place: ConfigPath, _ problem: String, _ remedy: String) {
         let fault = ConfigurationFault(
             file: place.file, line: place.line, key: place.path, problem: problem, remedy: remedy)
-        // A value that is looked at twice is reported once.
+        // A value that is read twice is reported once.
         if !faults.contains(fault) { faults.append(fault) }
     }
 
     func add(_ more: [ConfigurationFault]) { faults += more }
 
-    /// The parsed content of a file of the folder; nil after a fault.
+    /// Parses a file of the folder; nil after a fault.
     func document(_ file: String) -> YAMLNode? {
-        let place = Place(file: file)
+        let place = ConfigPath(file: file)
         guard let text = text(ofFile: absolute(file), at: place) else { return nil }
         do {
             return try YAMLNode.parse(text)
         } catch {
-            fault(Place(file: file, line: error.line), error.problem, error.remedy)
+            fault(ConfigPath(file: file, line: error.line), error.problem, error.remedy)
             return nil
         }
     }
 
-    /// The text of a file that a setting names; nil after a fault.
-    func text(ofFile path: String, at place: Place) -> String? {
+    /// Reads a file that a setting names; nil after a fault.
+    func text(ofFile path: String, at place: ConfigPath) -> String? {
         guard let data = contents(path) else {
             fault(
                 place, "names a file that cannot be read, \(path)", "check that it exists and that Paydesk may read it")
@@ -61,7 +61,7 @@ final class ConfigurationReading {
             && FileManager.default.isReadableFile(atPath: path)
     }
 
-    /// A path of the configuration, which is relative to its folder.
+    /// Makes a path in the configuration, which is relative to its folder, absolute.
     func absolute(_ path: String) -> String { Self.absolute(path, in: folder) }
 
     static func absolute(_ path: String, in folder: String) -> String {

@@ -6,7 +6,7 @@ struct DevelopmentSecrets: Codable, Equatable {
     /// Base64 of 32 bytes.
     var encryptionKey: String
     var userSecret: String
-    /// By account id.
+    /// The tokens of notify URLs by account id.
     var notifyTokens: [String: String]
 
     private enum CodingKeys: String, CodingKey {
@@ -34,7 +34,7 @@ package struct DevelopmentSecretsFile: Sendable {
         case io
     }
 
-    /// Reads the file and adds what is missing; processes that start together get the same values.
+    /// Reads the file and adds the missing secrets; processes that start together get the same values.
     func secrets(notifyTokensFor accounts: [String]) throws(Fault) -> DevelopmentSecrets {
         let lock = try lockedFile()
         defer { close(lock) }
@@ -54,7 +54,7 @@ package struct DevelopmentSecretsFile: Sendable {
         Hex.encoded(random.bytes(count))
     }
 
-    /// An exclusive lock that ends with the descriptor.
+    /// Takes an exclusive lock, which ends when the descriptor is closed.
     private func lockedFile() throws(Fault) -> Int32 {
         let folder = URL(fileURLWithPath: path).deletingLastPathComponent().path
         try? FileManager.default.createDirectory(
@@ -77,7 +77,7 @@ package struct DevelopmentSecretsFile: Sendable {
         return secrets
     }
 
-    /// Written beside and renamed, so that a crash leaves the old file or the new one.
+    /// Writes a second file and renames it, so that a crash leaves the old file or the new one.
     private func write(_ secrets: DevelopmentSecrets) throws(Fault) {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.prettyPrinted, .sortedKeys]

@@ -1,10 +1,10 @@
-/// Reads the members of a mapping; keys that are not known are faults with a suggestion.
+/// Reads the members of a mapping; an unknown key is a fault with a suggestion.
 struct MappingReader {
-    let place: Place
+    let place: ConfigPath
     let reading: ConfigurationReading
     private let values: [String: YAMLNode]
 
-    init(members: [YAMLNode.Member], keys: [String], place: Place, reading: ConfigurationReading) {
+    init(members: [YAMLNode.Member], keys: [String], place: ConfigPath, reading: ConfigurationReading) {
         self.place = place
         self.reading = reading
         values = Dictionary(members.map { ($0.key, $0.value) }) { first, _ in first }
@@ -25,7 +25,7 @@ struct MappingReader {
     func isGiven(_ key: String) -> Bool { self[key].map { !$0.isEmpty } ?? false }
 
     /// Returns the position of a key, present or absent.
-    func place(of key: String) -> Place { place.member(key, line: values[key]?.line) }
+    func place(of key: String) -> ConfigPath { place.member(key, line: values[key]?.line) }
 
     func fault(_ key: String, _ problem: String, _ remedy: String) { reading.fault(place(of: key), problem, remedy) }
 
@@ -36,7 +36,7 @@ struct MappingReader {
 
     func text(_ key: String, default value: String = "") -> String { self[key]?.text() ?? value }
 
-    /// A text that must be there and not empty; a fault is answered with nil.
+    /// A text that must be present and not empty; nil after a fault.
     func requiredText(_ key: String, _ remedy: String) -> String? {
         guard isGiven(key) else {
             fault(key, "is missing", remedy)

@@ -1,6 +1,6 @@
-/// Finds the known key that a mistyped one probably meant.
+/// Finds the known key that a mistyped one probably means.
 enum NearestKey {
-    /// - Returns: nil where nothing is close: more than two edits away, or more than half the word.
+    /// - Returns: nil where no known key is within two edits, or within half its length.
     static func suggestion(for key: String, among known: [String]) -> String? {
         let ranked = known.map { (key: $0, distance: distance(key.lowercased(), $0)) }
         guard let best = ranked.min(by: { ($0.distance, $0.key) < ($1.distance, $1.key) }),
@@ -9,7 +9,7 @@ enum NearestKey {
         return best.key
     }
 
-    /// Levenshtein's distance: how many letters must be inserted, removed or changed.
+    /// Levenshtein's distance: the number of letters that must be inserted, removed or changed.
     private static func distance(_ left: String, _ right: String) -> Int {
         let left = Array(left.prefix(64))
         let right = Array(right.prefix(64))

@@ -2,7 +2,7 @@ import Domain
 import Foundation
 import Store
 
-/// Reads `paydesk.yaml`; what development makes by itself (keys, the user secret) is left empty here.
+/// Reads `paydesk.yaml`; the secrets that development makes (keys, the user secret) are left empty here.
 enum PaydeskFile {
     static let name = "paydesk.yaml"
     private static let keys = [
@@ -11,11 +11,11 @@ enum PaydeskFile {
         "allow_test_accounts",
     ]
 
-    /// - Returns: nil after a fault without which there is nothing to return; other faults are only recorded.
+    /// - Returns: nil after a fault in a value that has no default; other faults are only recorded.
     static func read(
         _ node: YAMLNode, _ reading: ConfigurationReading, _ overrides: ConfigurationOverrides
     ) -> Configuration? {
-        let root = ValueReader(node: node, place: Place(file: name), reading: reading).mapping(keys: keys)
+        let root = ValueReader(node: node, place: ConfigPath(file: name), reading: reading).mapping(keys: keys)
         let mode = mode(root)
         reading.isDevelopment = mode != .production
         let allowsTestAccounts = root.boolean("allow_test_accounts", default: false)
@@ -37,7 +37,9 @@ enum PaydeskFile {
             retention: retention, meters: meters, allowsTestAccounts: allowsTestAccounts, accounts: [], catalogue: [])
     }
 
-    /// Reads the mode, which has no default: a forgotten mode must not become the one without protection.
+    /// Reads the mode.
+    ///
+    /// It has no default, because a forgotten mode must not become the unprotected one.
     private static func mode(_ root: MappingReader) -> Configuration.Mode? {
         guard let value = root["mode"] else {
             root.fault("mode", "is missing", "write mode: development or mode: production")

@@ -20,7 +20,7 @@ enum SettingsReader {
         checkMode(field, value, at: reader)
         guard isBlank(value) else { return value }
         if field.required { return missing(field, in: mapping) }
-        // An empty text or list is a value of its own; an empty address, file, number or choice means the default.
+        // An empty text or list is a value of its own; an empty address, file, number or choice stands for the default.
         switch field.type {
         case .text, .secret, .list: return value ?? field.defaultValue
         default: return field.defaultValue
@@ -77,7 +77,7 @@ enum SettingsReader {
         }
     }
 
-    /// Returns whether a value is empty, as a development-only field must be in production.
+    /// Returns whether a value is empty, which a development-only field must be in production.
     private static func isEmpty(_ value: SettingValue) -> Bool {
         switch value {
         case .text(let text): text.isEmpty
@@ -88,6 +88,6 @@ enum SettingsReader {
         }
     }
 
-    /// The keys whose values may be `file:path` whatever their type.
+    /// Returns whether the values of a key may be `file:path`, whatever their type.
     private static func isSecret(_ key: String) -> Bool { key == "private_key" || key.contains("secret") }
 }

@@ -3,8 +3,8 @@ package import Foundation
 
 /// Xcode's StoreKit configuration file: `catalog import Products.storekit` and `catalog export --storekit`.
 ///
-/// Read are the products, their prices and names, and the storefront that gives the prices their currency. What Xcode
-/// keeps beside (offers, errors to simulate, keys, family sharing) is nothing that a SKU has, and is ignored.
+/// The products, their prices and names, and the storefront, which gives the prices their currency, are read. Xcode's
+/// other contents (offers, errors to simulate, keys, family sharing) have no place in a SKU and are ignored.
 package enum StoreKitFile {
     package static let suffix = ".storekit"
     package static let sizeLimit = 1 << 20
@@ -15,16 +15,16 @@ package enum StoreKitFile {
     package struct Contents: Sendable, Equatable {
         package let products: [StoreKitProduct]
         package let currency: Currency
-        /// The reason why it is this currency.
+        /// The reason for this currency, as words after it.
         package let reason: String
     }
 
     /// Reads a file.
     ///
     /// - Parameters:
-    ///   - file: how the file is called in faults.
-    ///   - currency: what the prices are in whatever the file says.
-    ///   - fallback: what they are in where the file names no storefront.
+    ///   - file: the file's name in faults.
+    ///   - currency: the currency of the prices, whatever the file says.
+    ///   - fallback: their currency where the file names no storefront.
     /// - Throws: every fault with the path of its value, `subscriptionGroups[0].subscriptions[1].productID`.
     package static func parse(
         _ data: Data, file: String, currency: Currency?, fallback: Currency
@@ -34,7 +34,7 @@ package enum StoreKitFile {
         }
         guard data.count <= sizeLimit else { throw whole("is larger than 1 MiB", "export it from Xcode again") }
         guard depth(of: data) <= depthLimit else { throw whole("is nested too deeply", "export it from Xcode again") }
-        // A zero byte is UTF-16 or UTF-32, whose brackets were not counted, or it is no JSON.
+        // A zero byte means UTF-16 or UTF-32, whose brackets were not counted, or no JSON at all.
         guard !data.contains(0), let json = try? JSONDecoder().decode(JSONValue.self, from: data) else {
             throw whole("is not valid JSON", "save it in Xcode, as UTF-8 and without comments")
         }

@@ -1,6 +1,6 @@
 import Domain
 
-/// Reads the members of a StoreKit configuration file and gathers its faults.
+/// Reads the members of a StoreKit configuration file and collects its faults.
 struct StoreKitReader {
     let file: String
     private(set) var faults: [ConfigurationFault] = []
@@ -9,7 +9,7 @@ struct StoreKitReader {
 
     init(file: String) { self.file = file }
 
-    /// A file of nothing but faults would otherwise be answered with many times its size.
+    /// Records a fault, up to a limit: otherwise a file full of faults would be answered with many times its size.
     private mutating func fault(_ path: String, _ problem: String, _ remedy: String) {
         guard faults.count < Self.faultLimit else { return }
         faults.append(ConfigurationFault(file: file, key: path, problem: problem, remedy: remedy))
@@ -17,7 +17,7 @@ struct StoreKitReader {
 
     // MARK: The currency
 
-    /// The admin's word, else the storefront's, else the configured one.
+    /// Chooses the currency: that of the option, else the storefront's, else the configured one.
     mutating func currency(
         _ settings: [String: JSONValue], given: Currency?, fallback: Currency
     ) -> (Currency, reason: String) {
@@ -63,7 +63,7 @@ struct StoreKitReader {
         return found
     }
 
-    /// - Parameter expected: the kind of the list's products where the file does not say it; nil: it must.
+    /// - Parameter expected: the kind of the list's products where the file states none; nil where it must state one.
     private mutating func product(
         _ value: JSONValue, _ path: String, _ expected: SKU.Kind?, _ currency: Currency, _ locale: String
     ) -> StoreKitProduct? {
@@ -111,7 +111,8 @@ struct StoreKitReader {
         return kind
     }
 
-    /// Xcode writes a decimal point; a comma is refused, since 1,299 would have two meanings.
+    /// Reads a price with a decimal point, as Xcode writes it; a comma is refused, because 1,299 would have two
+    /// meanings.
     private mutating func price(_ fields: [String: JSONValue], _ path: String, _ currency: Currency) -> Money? {
         guard let written = text(fields, "displayPrice", path) else { return nil }
         guard written.utf8.count <= 32, let price = Money(decimal: written, currency: currency), price.value >= 0 else {
@@ -131,7 +132,7 @@ struct StoreKitReader {
         return period
     }
 
-    /// The texts with a name, those in the file's own language first.
+    /// Reads the texts that have a name, those in the file's own language first.
     private mutating func texts(
         _ fields: [String: JSONValue], _ path: String, _ main: String
     ) -> [StoreKitProduct.Text] {
@@ -163,7 +164,7 @@ struct StoreKitReader {
 
     // MARK: Values
 
-    /// An absent or null object is empty.
+    /// Reads an object; an absent one or null is empty.
     mutating func object(_ value: JSONValue?, _ path: String) -> [String: JSONValue] {
         switch value {
         case nil, .null: return [:]

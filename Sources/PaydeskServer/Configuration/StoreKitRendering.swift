@@ -3,7 +3,7 @@ package import Domain
 import Foundation
 
 extension StoreKitFile {
-    /// A file that Xcode opens, and what could not be put into it.
+    /// A file that Xcode opens, with notes on the products that are not in it.
     package struct Rendering: Sendable {
         package let text: String
         /// A line for each product that is left out.
@@ -12,10 +12,10 @@ extension StoreKitFile {
 
     /// Writes the offered SKUs with a literal Apple product id as a StoreKit configuration file.
     ///
-    /// The same catalogue is the same text: internal ids are made from the product ids. A tier is a subscription group,
-    /// since whoever has one of its SKUs needs no other, and the higher rank is its higher level.
-    /// - Parameter bundle: the app whose products are meant; nil where the catalogue has those of one app only.
-    /// - Throws: only what encoding throws.
+    /// Equal catalogues give equal texts: internal ids are made from the product ids. A tier becomes a subscription
+    /// group, since a user with one of its SKUs needs no other, and a higher rank becomes a higher level.
+    ///
+    /// - Throws: an encoding error only.
     package static func render(_ skus: [SKU], storefront: Storefront, bundle: String?) throws -> Rendering {
         var renderer = StoreKitRenderer(storefront: storefront)
         for sku in skus { renderer.add(sku, bundle: bundle) }
@@ -25,7 +25,7 @@ extension StoreKitFile {
         return Rendering(text: text + "\n", notes: renderer.notes)
     }
 
-    /// The apps that a catalogue binds products to.
+    /// Lists the bundle ids to which a catalogue binds products.
     package static func bundles(of skus: [SKU]) -> [String] {
         let products = skus.filter(\.active).flatMap(\.appleProducts).filter { !$0.isPattern }
         return Set(products.compactMap(\.bundle)).sorted()
@@ -104,7 +104,7 @@ private struct StoreKitRenderer {
         ]
     }
 
-    /// The storefront's language first: what a customer there would be shown.
+    /// Lists the localizations, the storefront's language first.
     private mutating func localizations(_ sku: SKU) -> [JSONValue] {
         func entry(_ locale: String, _ shown: SKU.Localization) -> JSONValue {
             .object([
@@ -132,10 +132,10 @@ private struct StoreKitRenderer {
         return entries
     }
 
-    /// The App Store's codes of languages of which it has no bare form.
+    /// The App Store's codes of languages that it does not offer without a region or script.
     private static let usual = ["en": "en_US", "es": "es_ES", "pt": "pt_BR", "zh": "zh_Hans"]
 
-    /// Eight hexadecimal digits that a text always has, and that no other text of this file has.
+    /// Makes an id of eight hexadecimal digits that depends on the text and is unique in this file.
     private mutating func id(_ text: String) -> String {
         var salted = text
         while true {

@@ -1,6 +1,6 @@
 import Domain
 
-/// `${NAME}`, `${NAME:-default}` and `$${` in one parsed scalar.
+/// Fills in `${NAME}` and `${NAME:-default}` in one parsed scalar; `$${` is a literal `${`.
 enum Substitution {
     /// The reason why a scalar could not be filled in.
     enum Fault: Error, Equatable {
@@ -12,7 +12,7 @@ enum Substitution {
 
     struct Result: Equatable {
         let text: String
-        /// Something was filled in, so an empty text means "not given".
+        /// True where a variable was filled in, so that an empty text means "not set".
         let changed: Bool
     }
 

@@ -1,14 +1,14 @@
 import Domain
 
-/// Reads one value as the type of its key; a fault is recorded and answered with nil.
+/// Reads one value as the type of its key; a fault is recorded, and the result is nil.
 struct ValueReader {
     let node: YAMLNode
-    let place: Place
+    let place: ConfigPath
     let reading: ConfigurationReading
 
     private struct Scalar {
         let text: String
-        /// Written as a variable, so that empty means "not given".
+        /// True where the text came from a variable, so that an empty one means "not set".
         let isSubstituted: Bool
     }
 
@@ -16,7 +16,7 @@ struct ValueReader {
 
     func fault(_ problem: String, _ remedy: String) { reading.fault(place, problem, remedy) }
 
-    /// Any text, the empty one too; nil also where there is no value.
+    /// Any text, also an empty one; nil after a fault and where there is no value.
     func text() -> String? { isNull ? nil : scalar(expecting: "a text, in quotes where it holds a colon")?.text }
 
     func integer(in range: ClosedRange<Int64>) -> Int64? {
@@ -33,7 +33,7 @@ struct ValueReader {
         return number
     }
 
-    /// A whole number, or nil for `null`, which means none.
+    /// A whole number; nil after a fault, and for `null`, which means none.
     func optionalInteger(in range: ClosedRange<Int64>) -> Int64? { isNull ? nil : integer(in: range) }
 
     func boolean() -> Bool? {
@@ -57,7 +57,7 @@ struct ValueReader {
         return text
     }
 
-    /// A secret's value: `file:path` is the file's content without its trailing newlines.
+    /// Reads a secret; `file:path` stands for the file's content without its trailing newlines.
     func secret() -> String? {
         guard let text = text() else { return nil }
         guard text.hasPrefix("file:") else { return text }
@@ -68,7 +68,7 @@ struct ValueReader {
         return content.isEmpty ? nil : content
     }
 
-    /// The absolute path of a readable file; nil also where the value is empty.
+    /// The absolute path of a readable file; nil after a fault, and where the value is empty.
     func path() -> String? {
         guard let text = text(), !text.isEmpty else { return nil }
         let path = reading.absolute(text)
@@ -84,7 +84,7 @@ struct ValueReader {
         case loopback, anybody
     }
 
-    /// An absolute https address, in development also http; nil also where the value is empty.
+    /// An absolute https address, in development also http; nil after a fault, and where the value is empty.
     func webAddress(insecure peers: InsecurePeers) -> String? {
         guard let text = text(), !text.isEmpty else { return nil }
         guard let address = WebAddress(text), address.isWeb else {
@@ -103,7 +103,7 @@ struct ValueReader {
         return text
     }
 
-    /// The elements of a list; null and an empty scalar are an empty list, and empty elements are left out.
+    /// Reads a list; null and an empty scalar are an empty list, and empty elements are left out.
     func elements() -> [ValueReader] {
         switch node.content {
         case .null: return []
@@ -118,12 +118,12 @@ struct ValueReader {
         }
     }
 
-    /// The members of a mapping, which may have these keys only; null is an empty mapping.
+    /// Reads a mapping that may have only these keys; null is an empty mapping.
     func mapping(keys: [String]) -> MappingReader {
         MappingReader(members: members(), keys: keys, place: place, reading: reading)
     }
 
-    /// The members of a mapping with any keys.
+    /// Reads a mapping with any keys.
     func members() -> [YAMLNode.Member] {
         switch node.content {
         case .null: return []
@@ -134,7 +134,7 @@ struct ValueReader {
         }
     }
 
-    /// Null, or a scalar that is empty after substitution.
+    /// True for null, and for a scalar that is empty after substitution.
     var isEmpty: Bool {
         switch node.content {
         case .null: true
@@ -143,7 +143,7 @@ struct ValueReader {
         }
     }
 
-    /// A scalar that must not be empty, unless a variable made it so: then the default counts.
+    /// Reads a scalar that must not be empty; an empty one from a variable stands for the default (nil).
     private func filled(expecting words: String) -> String? {
         guard !isNull else {
             fault("has no value", "write \(words), or remove the key")

@@ -12,7 +12,7 @@ extension YAMLNode {
         return elements[index]
     }
 
-    /// This value as JSON: only what JSON writes the same way is a number or a boolean, the rest is text.
+    /// This value as JSON: a plain scalar that JSON spells the same way is a number or a boolean, any other is text.
     var json: JSONValue {
         switch content {
         case .null: .null
@@ -39,7 +39,7 @@ extension YAMLNode {
 }
 
 extension JSONValue {
-    /// This value as YAML that reads back as itself; text that looks like something else is quoted.
+    /// This value as YAML that is read back as the same value; ambiguous text is quoted.
     var yaml: Node {
         switch self {
         case .null: Node("null", Tag(.null), .plain)
@@ -57,7 +57,7 @@ extension JSONValue {
 
     private static func text(_ text: String) -> Node {
         let isWord = text.wholeMatch(of: /[\p{L}_][\p{L}\p{N}_.\- ]*/) != nil && text.last != " "
-        // Yams quotes what a reader would take for a number, a boolean or null.
+        // Yams quotes text that a reader would take for a number, a boolean or null.
         let isText = isWord && text.represented().style == .any
         return Node(text, isText ? .implicit : Tag(.str), isText ? .plain : .doubleQuoted)
     }

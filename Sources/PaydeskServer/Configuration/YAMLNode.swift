@@ -1,12 +1,12 @@
 import Yams
 
-/// A parsed YAML value that remembers its line.
+/// A parsed YAML value with its line.
 ///
-/// Scalars keep their text, so that the key's type decides how they are read.
+/// Scalars are stored as text, because the key's type decides how they are read.
 struct YAMLNode: Sendable {
     indirect enum Content: Sendable {
         case null
-        /// `isPlain` means without quotes, the only form in which YAML sees numbers and booleans.
+        /// `isPlain` means without quotes, the only form in which YAML recognises numbers and booleans.
         case scalar(String, isPlain: Bool)
         case sequence([YAMLNode])
         case mapping([Member])
@@ -18,20 +18,21 @@ struct YAMLNode: Sendable {
     }
 
     let content: Content
-    /// From 1.
+    /// The number of the line, from 1.
     let line: Int?
 
     static let null = YAMLNode(content: .null, line: nil)
 
     /// The most bytes of one file.
     static let sizeLimit = 1 << 20
-    /// The most values after aliases are followed: a small file can otherwise mean billions of them.
+    /// The most values after aliases are followed: a small file can otherwise expand to billions of them.
     private static let valueLimit = 200_000
     private static let depthLimit = 100
 
     /// Parses one document; an empty text is null.
     ///
-    /// - Throws: ``YAMLFault`` for bad syntax, a repeated key, a key that is no scalar, and what exceeds the limits.
+    /// - Throws: ``YAMLFault`` for invalid syntax, a repeated key, a key that is no scalar, and a text beyond the
+    ///   limits.
     static func parse(_ text: String) throws(YAMLFault) -> YAMLNode {
         guard text.utf8.count <= sizeLimit else { throw YAMLFault(line: nil, problem: "is larger than 1 MiB") }
         let root: Node?
@@ -77,7 +78,7 @@ struct YAMLNode: Sendable {
     }
 }
 
-/// The reason why a text is not the YAML that Paydesk reads; it never repeats the text.
+/// The reason why a text cannot be read as YAML, without any part of the text.
 struct YAMLFault: Error, Sendable, Equatable {
     let line: Int?
     let problem: String

@@ -3,7 +3,9 @@ import Foundation
 import Gateway
 import Store
 
-/// A command that writes: run by the process that owns the database, reached over the control socket where that is `serve`.
+/// A command that writes.
+///
+/// The process that owns the database runs it; where that is `serve`, it gets the command over the control socket.
 enum AdminCommand: Codable, Sendable {
     case createKey(name: String, partner: String?, scopes: [String])
     case revokeKey(id: String)

@@ -10,7 +10,8 @@ import NIOFoundationCompat
 import NIOHTTP1
 import Store
 
-/// The socket beside an embedded database over which commands reach the process that owns it; only its user may open it.
+/// The socket beside an embedded database, over which commands reach the process that owns it; only its user may open
+/// it.
 struct ControlSocket {
     /// `sun_path` of a UNIX socket address holds 108 bytes with its end (unix(7)).
     private static let pathLimit = 100
@@ -31,7 +32,7 @@ struct ControlSocket {
         }
     }
 
-    /// The service that answers commands; the process's umask keeps the socket to its user.
+    /// The service that answers commands; the umask of the process restricts the socket to its user.
     func server(_ gateway: Gateway, logger: Logger) -> some ApplicationProtocol {
         unlink(path)
         let router = Router(context: BasicRequestContext.self)
@@ -48,7 +49,7 @@ struct ControlSocket {
 
     /// Sends a command to the owner.
     ///
-    /// - Throws: exit 3 when nobody answers, or when the socket is not this user's.
+    /// - Throws: exit 3 when the owner does not answer, or when the socket is not this user's.
     func send(_ command: AdminCommand) async throws(CommandError) -> AdminResult {
         let attributes = try? FileManager.default.attributesOfItem(atPath: path)
         guard attributes?[.type] as? FileAttributeType == .typeSocket,

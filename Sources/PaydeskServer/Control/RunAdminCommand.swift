@@ -4,9 +4,9 @@ import ProviderKit
 import Store
 
 extension AdminCommand {
-    /// Runs the command here where the database is free, else in the process that owns it.
+    /// Runs the command in this process where the database is free, else in the process that owns it.
     ///
-    /// - Throws: what the command refused, with its exit code.
+    /// - Throws: the refusal of the command, with its exit code.
     func perform(
         _ configuration: Configuration, providers: [any PaymentProvider.Type]
     ) async throws(CommandError) -> AdminResult {
@@ -22,11 +22,13 @@ extension AdminCommand {
     ) async throws(CommandError) -> AdminResult {
         let url = try configuration.database()
         let isBackup = if case .backup = self { true } else { false }
-        // Opening would make it, and its backup would be an empty one.
+        // Opening would make an empty database, which would then be backed up.
         if isBackup { try configuration.requireDatabase() }
         let store: Store
         do throws(StoreError) {
-            store = try Store.open(url, connections: 1, now: Live.seconds, jitter: Live.jitter, onFailure: { _ in })
+            store = try Store.open(
+                url, connections: 1, now: SystemDependencies.seconds, jitter: SystemDependencies.jitter,
+                onFailure: { _ in })
         } catch .owned(let text) {
             guard let socket = ControlSocket(url) else { throw .database("paydesk: \(text)") }
             return try await socket.send(self)
@@ -34,7 +36,7 @@ extension AdminCommand {
             throw .store(error)
         }
         do {
-            // A backup is of what there is: before an upgrade, the schema of the release that is left.
+            // A backup copies the database as it is, before an upgrade with the schema of the earlier release.
             if !isBackup { try await configuration.migrate(store) }
             let gateway = try Composition(
                 configuration, store: store, providers: providers, transport: NoTransport(),

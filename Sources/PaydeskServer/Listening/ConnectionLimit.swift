@@ -2,13 +2,14 @@ import Foundation
 
 /// The number of client connections that are open at once; further ones wait in the kernel's queue.
 enum ConnectionLimit {
-    /// A connection takes some tens of kilobytes, so that many bound the memory.
+    /// A connection takes some tens of kilobytes, so this many limit the memory.
     private static let most = 20_000
     /// The file descriptors for everything else: the database, providers, webhooks, files.
     private static let reserve = 1_024
 
-    /// Lets this process open as many files as it may, and leaves a reserve: without a free descriptor it could reach
-    /// neither its database nor a provider.
+    /// Raises the limit of open files as far as allowed, and returns the connections that leave a reserve.
+    ///
+    /// Without a free descriptor the process could reach neither its database nor a provider.
     static func raise() -> Int {
         let kind = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
         var limit = rlimit()

@@ -1,22 +1,22 @@
 import NIOCore
 import NIOHTTP1
 
-/// Tells a client that waits for it to send its body (RFC 9110 section 10.1.1).
+/// Answers `Expect: 100-continue`, so that a waiting client sends its body (RFC 9110 section 10.1.1).
 ///
-/// Whether the body is wanted only reading the request shows, and bodies are small here; without a word curl and others
-/// wait a second before they send one.
+/// Whether a body is wanted is known only after the request was read, and bodies are small here; without the interim
+/// answer curl and others wait a second before they send the body.
 final class ContinueHandler: ChannelDuplexHandler {
     typealias InboundIn = HTTPServerRequestPart
     typealias InboundOut = HTTPServerRequestPart
     typealias OutboundIn = HTTPServerResponsePart
     typealias OutboundOut = HTTPServerResponsePart
 
-    /// Requests that still have no whole answer.
+    /// The requests without a complete answer.
     private var unanswered = 0
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         if case .head(let head) = unwrapInboundIn(data) {
-            // Behind a request that is not answered yet it would stand in that one's answer.
+            // While an earlier request is unanswered, the interim answer would appear inside that request's answer.
             if unanswered == 0 && head.version == .http1_1
                 && head.headers["expect"].contains(where: { $0.lowercased() == "100-continue" })
             {

@@ -1,19 +1,19 @@
 import NIOCore
 import NIOHTTP1
 
-/// Refuses a request of HTTP/1.1 that names no host, or several (RFC 9112 section 3.2), and closes its connection.
+/// Refuses an HTTP/1.1 request without a host, or with several (RFC 9112 section 3.2), and closes the connection.
 ///
-/// It stands behind the decoder of HTTP/1, where header fields are still as they were sent: further inside, several `Host`
-/// fields are one.
+/// It comes right after the HTTP/1 decoder, where header fields are still as they were sent; later in the pipeline,
+/// several `Host` fields are merged into one.
 final class HostHandler: ChannelDuplexHandler {
     typealias InboundIn = HTTPServerRequestPart
     typealias InboundOut = HTTPServerRequestPart
     typealias OutboundIn = HTTPServerResponsePart
     typealias OutboundOut = HTTPServerResponsePart
 
-    /// Requests that still have no whole answer.
+    /// The requests without a complete answer.
     private var unanswered = 0
-    /// True where a request was refused: what follows it is not read.
+    /// True after a refusal; further input is not read.
     private var isRefusing = false
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
@@ -37,7 +37,7 @@ final class HostHandler: ChannelDuplexHandler {
         if isRefusing { refuseInTurn(context) }
     }
 
-    /// Answers once everything before has been answered.
+    /// Sends the refusal once all earlier requests have been answered.
     private func refuseInTurn(_ context: ChannelHandlerContext) {
         guard unanswered == 0 else { return }
         let body = ByteBuffer(string: Self.body)

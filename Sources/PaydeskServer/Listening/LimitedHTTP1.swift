@@ -5,7 +5,7 @@ import Logging
 import NIOCore
 import NIOHTTP1
 
-/// HTTP/1.1 with a limit to everything that a client can take its time over.
+/// HTTP/1.1 with a time limit for everything that a client can delay.
 struct LimitedHTTP1: ServerChildChannel {
     private let http: HTTP1Channel
     private let limits: ClientTimeLimits
@@ -21,7 +21,7 @@ struct LimitedHTTP1: ServerChildChannel {
     func setup(channel: any Channel, logger: Logger) -> EventLoopFuture<HTTP1Channel.Value> {
         http.setup(channel: channel, logger: logger).flatMapThrowing { [limits, entrance] value in
             let pipeline = channel.pipeline.syncOperations
-            // The next piece of an answer waits while so much of it is not taken.
+            // The next piece of an answer waits while this many bytes have not been taken.
             try channel.syncOptions?.setOption(.writeBufferWaterMark, value: .init(low: 16 << 10, high: 32 << 10))
             let decoder = try pipeline.handler(type: ByteToMessageHandler<HTTPRequestDecoder>.self)
             var handlers: [any ChannelHandler] = [SlowClientHandler(limits), HostHandler()]

@@ -3,17 +3,18 @@ import HTTPTypes
 import NIOCore
 import NIOHTTP1
 
-/// Answers what the load shedder turns away, before any task hears of it.
+/// Answers the requests that the load shedder refuses, before a task handles them.
 ///
-/// It stands behind the decoder of HTTP/1. Only a connection that owes no answer is refused here, so that answers keep the
-/// order of their requests, and only one that takes its answers, so that no client makes this node keep them.
+/// It comes after the HTTP/1 decoder. A request is refused here only on a connection without unanswered requests, so
+/// that answers keep the order of their requests, and only on one that takes its answers, so that no client makes this
+/// node buffer them.
 final class LoadSheddingHandler: ChannelDuplexHandler {
     typealias InboundIn = HTTPServerRequestPart
     typealias InboundOut = HTTPServerRequestPart
     typealias OutboundIn = HTTPServerResponsePart
     typealias OutboundOut = HTTPServerResponsePart
 
-    /// A load shedder, and how its refusals begin.
+    /// A load shedder, with the status and headers of its refusals.
     struct Entrance: Sendable {
         let status: HTTPResponseStatus
         let headers: HTTPHeaders
@@ -21,13 +22,13 @@ final class LoadSheddingHandler: ChannelDuplexHandler {
     }
 
     private let entrance: Entrance
-    /// The framework closes what it has not heard of for its idle time, so a request goes on to it from time to time: often
-    /// enough that a connection stays open for most of that time after its last request.
+    /// The time after which a request is passed on even under load: the framework closes connections on which it sees
+    /// no request for its idle time, and this way a connection stays open for most of that time after its last request.
     private let hearsAgain: TimeAmount
     private var lastHeard = NIODeadline.uptimeNanoseconds(0)
-    /// Requests that went on and still have no whole answer.
+    /// The requests that were passed on and have no complete answer.
     private var unanswered = 0
-    /// True where the rest of a request that was refused is passed over, and then the connection closed.
+    /// True while the rest of a refused request is skipped.
     private var isRefusing = false
     private var isLast = false
 
@@ -58,7 +59,7 @@ final class LoadSheddingHandler: ChannelDuplexHandler {
         case .end:
             guard isRefusing else { return context.fireChannelRead(data) }
             isRefusing = false
-            // What was written before is still sent.
+            // Data that was written before is still sent.
             if isLast { context.close(mode: .output, promise: nil) }
         }
     }

@@ -1,14 +1,14 @@
 import Domain
 import NIOSSL
 
-/// The certificate and the key of `http.tls`, loaded and held against each other.
+/// The certificate and the key of `http.tls`, loaded and compared with each other.
 struct ServerTLS {
     let settings: TLSConfiguration
-    /// The time when the server's own certificate begins and ends.
+    /// The first and the last second of the validity of the server's own certificate.
     let validFrom: Timestamp
     let validUntil: Timestamp
 
-    /// - Throws: what is wrong with which setting, and how to mend it (exit 2).
+    /// - Throws: the faulty setting with its problem and remedy (exit 2).
     init(_ files: Configuration.TLS) throws(CommandError) {
         let chain: [NIOSSLCertificate]
         do { chain = try NIOSSLCertificate.fromPEMFile(files.certificatePath) } catch { chain = [] }

@@ -1,16 +1,18 @@
 import Foundation
 
-/// Lets a thread that is woken wait until the one that works makes room for it (`SCHED_BATCH`, sched(7)).
+/// Sets the scheduling policy `SCHED_BATCH` (sched(7)), under which a woken thread does not interrupt a running one.
 ///
-/// Where there are fewer cores than threads with work, each request would interrupt the writer for itself; so several share
-/// a wake-up, which at twice the capacity is a tenth of what the server does. A free core takes a thread at once, as ever.
+/// With fewer cores than busy threads, each request would otherwise interrupt the database's writer; with it, several
+/// share a wake-up. At twice the capacity that saves a tenth of the server's time. A free core takes a woken thread at
+/// once in either case.
 enum SharedWakeUps {
-    /// The numbers of `SCHED_OTHER` and `SCHED_BATCH` in <sched.h>, which names the second to GNU sources only.
+    /// The values of `SCHED_OTHER` and `SCHED_BATCH` in <sched.h>, which defines the second for GNU sources only.
     private static let (other, batch): (Int32, Int32) = (0, 3)
 
-    /// Changes the threads that the runtime has made; those to come have it from them.
+    /// Changes the existing threads of the process; later threads inherit the policy.
     ///
-    /// What an operator chose instead of the system's default stays. Where the system refuses, nothing changes.
+    /// A policy that the operator chose in place of the default stays. Where the system refuses the change, nothing
+    /// happens.
     static func begin() {
         #if os(Linux)
             var parameters = sched_param()

@@ -1,23 +1,25 @@
 import NIOCore
 import NIOHTTP1
 
-/// The time that a client may take for each part of an exchange; a slower client's connection is closed.
+/// The time that a client may take for each part of an exchange; the connection of a slower client is closed.
 struct ClientTimeLimits: Sendable {
-    /// From the first byte of a request's head to its end.
+    /// The time from the first byte of a request's head to its end.
     var head = TimeAmount.seconds(10)
-    /// From the head to the end of the body; longer than the pipeline waits, which answers before.
+    /// The time from the head to the end of the body; longer than the pipeline's own limit, which answers first.
     var body = TimeAmount.seconds(25)
-    /// Between two requests, and before the first; longer than the minute for which proxies keep a connection to use it
-    /// again, so that no request meets a connection that is being closed.
+    /// The time between two requests, and before the first.
+    ///
+    /// Longer than the minute for which proxies keep connections, so that no request arrives on a connection that is
+    /// being closed.
     var idle = TimeAmount.seconds(75)
-    /// Until a client that takes nothing of its answer has taken some of it.
+    /// The time for which a client may take no byte of its answer.
     var answer = TimeAmount.seconds(30)
 }
 
-/// Closes connections whose clients send or take so slowly that they only hold them.
+/// Closes connections whose clients send or receive so slowly that they only occupy them.
 ///
-/// It stands behind the decoder of HTTP/1, so bytes that make no part of a message yet show as a read without one. A
-/// request that arrives as a whole costs no timer. The time between requests is the framework's to limit.
+/// It comes after the HTTP/1 decoder, so bytes that complete no part of a message show as a read without a part. A
+/// request that arrives as a whole starts no timer. The framework limits the time between requests.
 final class SlowClientHandler: ChannelDuplexHandler {
     typealias InboundIn = HTTPServerRequestPart
     typealias InboundOut = HTTPServerRequestPart
@@ -32,9 +34,9 @@ final class SlowClientHandler: ChannelDuplexHandler {
 
     private let limits: ClientTimeLimits
     private var reading = Reading.nothing
-    /// True where the bytes of this read were parts of a message.
+    /// True where this read completed a part of a message.
     private var hasPart = false
-    /// Requests that still have no whole answer.
+    /// The requests without a complete answer.
     private var unanswered = 0
     private var arrival: Scheduled<Void>?
     private var departure: Scheduled<Void>?
@@ -45,7 +47,7 @@ final class SlowClientHandler: ChannelDuplexHandler {
         hasPart = true
         switch unwrapInboundIn(data) {
         case .head:
-            // The head had its own time; the body's is only counted where the body does not come along.
+            // The head had its own limit; the body's limit starts only where the body does not arrive with the head.
             expectNothing()
             reading = .body
             unanswered += 1
@@ -58,7 +60,7 @@ final class SlowClientHandler: ChannelDuplexHandler {
     }
 
     func channelReadComplete(context: ChannelHandlerContext) {
-        // While an answer is made, such a read may be the end of the client's sending, which it is free to announce.
+        // While an answer is made, such a read may be the client's end of sending, which is allowed.
         if reading == .nothing && !hasPart && unanswered == 0 { reading = .head }
         hasPart = false
         if arrival == nil {

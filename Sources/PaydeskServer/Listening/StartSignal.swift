@@ -1,6 +1,6 @@
 import ServiceLifecycle
 
-/// Says once that the server listens, to the one service that waits for it.
+/// Signals once that the server listens, to the one service that waits for it.
 final class StartSignal: Sendable {
     private let stream: AsyncStream<Never>
     private let continuation: AsyncStream<Never>.Continuation
@@ -11,11 +11,12 @@ final class StartSignal: Sendable {
 
     func give() { continuation.finish() }
 
-    /// Returns once it was given; sooner only where the task is cancelled.
+    /// Returns once the signal was given, or when the task is cancelled.
     func wait() async { for await _ in stream {} }
 }
 
-/// A service that begins once the server listens: one that cannot, such as on a port in use, has done nothing else.
+/// A service that begins once the server listens, so that a server that cannot listen, such as on a used port, has had
+/// no other effect.
 struct AfterStart: Service {
     let signal: StartSignal
     let service: any Service

@@ -5,7 +5,7 @@ import ProviderKit
 import Synchronization
 
 extension ProviderLog {
-    /// Writes to Paydesk's log, each line with its account.
+    /// Writes to Paydesk's log; each line names the account.
     static func to(_ logger: Logger, account: AccountID, unread: UnreadFieldLog) -> ProviderLog {
         ProviderLog(unread: { unread.add($0, account: account) }) { level, message, metadata in
             var fields = Logger.Metadata(uniqueKeysWithValues: metadata.map { ($0.key, .string($0.value)) })

@@ -31,12 +31,13 @@ final class PrometheusMetrics: MetricsFactory {
 
     func makeTimer(label: String, dimensions: [(String, String)]) -> any TimerHandler { summary(label, dimensions) }
 
-    /// A counter that somebody else keeps; it is asked at each scrape.
+    /// Registers a counter that other code maintains; it is read at each scrape.
     func observe(counter name: String, _ total: @escaping @Sendable () -> Int64) {
         observed.withLock { $0[name] = total }
     }
 
-    /// A level that somebody else keeps, of each value of one label; it is asked at each scrape.
+    /// Registers a gauge that other code maintains, with a value for each value of one label; it is read at each
+    /// scrape.
     func observe(gauge name: String, by label: String, _ values: @escaping @Sendable () -> [String: Int64]) {
         gauges.withLock { $0[name] = (label, values) }
     }
@@ -102,7 +103,7 @@ private final class PrometheusCounter: CounterHandler {
     func reset() { value.store(0, ordering: .relaxed) }
 }
 
-/// Count and sum; a timer's sum is in seconds.
+/// A count and a sum; a timer's sum is in seconds.
 private final class PrometheusSummary: RecorderHandler, TimerHandler {
     private let state = Mutex<(count: Int64, sum: Double)>((0, 0))
 

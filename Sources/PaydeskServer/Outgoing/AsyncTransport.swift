@@ -6,7 +6,7 @@ import NIOHTTP1
 import NIOPosix
 import ProviderKit
 
-/// The real HTTP client: no redirects, bounded time and size.
+/// The real HTTP client: without redirects, with limits of time and size.
 struct AsyncTransport: HTTPTransport {
     let client: HTTPClient
     private let tls = OutgoingTLS()
@@ -16,10 +16,11 @@ struct AsyncTransport: HTTPTransport {
         configuration.redirectConfiguration = .disallow
         configuration.timeout.connect = .seconds(5)
         configuration.connectionPool.idleTimeout = .seconds(30)
-        // Calls are bounded by account. A bound by host would be a queue that the accounts of one provider share, where
-        // those of one that hangs hold up the others'.
+        // Calls are limited for each account. A limit for each host would be a queue that several accounts of one
+        // provider share, in which a hanging account delays the others.
         configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = 4_096
-        // A refused connection is told at once, while it is known that nothing was sent: whoever calls can try elsewhere.
+        // A refused connection is reported at once, while it is certain that nothing was sent, so that the caller can
+        // try elsewhere.
         configuration.connectionPool.retryConnectionEstablishment = false
         client = HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
     }
@@ -47,13 +48,13 @@ struct AsyncTransport: HTTPTransport {
         }
     }
 
-    /// Bounds the whole call, its answer's body too, which the client's own deadline does not.
+    /// Limits the time of the whole call with the body of its answer, which the client's own deadline does not cover.
     ///
-    /// A task that sleeps beside each call would leave a timer behind until the call's time is over, however soon it ended.
+    /// A sleeping task beside each call would leave a timer until the limit, however early the call ended.
     private func within(
         _ limit: TimeAmount, _ call: @escaping @Sendable () async throws -> IncomingReply
     ) async throws -> IncomingReply {
-        // The loop that runs the caller, where one does.
+        // The event loop of the caller, if it runs on one.
         let loop = client.eventLoopGroup.any()
         let running = Task(executorPreference: EventLoopExecutor(loop), operation: call)
         let alarm = loop.scheduleTask(in: limit) { running.cancel() }
@@ -65,10 +66,10 @@ struct AsyncTransport: HTTPTransport {
         }
     }
 
-    /// Failures before the request was written; every other one may have taken effect.
+    /// Returns whether the request was certainly not sent; after any other failure it may have taken effect.
     private static func wasNeverSent(_ error: any Error) -> Bool {
         if error is NIOConnectionError { return true }
-        // Where the host is an address; an established connection is never refused.
+        // For a host that is an address; an established connection is never refused.
         if let error = error as? IOError { return error.errnoCode == ECONNREFUSED }
         guard let error = error as? HTTPClientError else { return false }
         return [.connectTimeout, .invalidURL, .emptyHost, .emptyScheme, .tlsHandshakeTimeout].contains(error)

@@ -2,16 +2,16 @@ import Domain
 import Foundation
 import Synchronization
 
-/// Asks the system for hosts' addresses, on threads of its own: a slow name server must not hold Swift's.
+/// Resolves hosts' addresses by the system, on threads of its own, because a slow name server must not block Swift's.
 ///
-/// A host is asked about once however many wait for it, few hosts at a time, and one that has no answer is not asked about
-/// again for a moment, so that dead name servers cost some threads and no more.
+/// A host is looked up once for all that wait for it, only a few hosts at a time, and a host without an answer is not
+/// looked up again for a while, so that dead name servers cost only some threads.
 final class HostResolver: Sendable {
-    /// So long somebody waits for an answer.
+    /// The time that a caller waits for an answer.
     static let patience = Duration.seconds(5)
-    /// So many questions are outstanding at most.
+    /// The most lookups at a time.
     static let width = 16
-    /// So long a host without an answer is not asked about again.
+    /// The time during which a host without an answer is not looked up again.
     static let silence = Duration.seconds(10)
 
     private struct Lookup {
@@ -21,14 +21,14 @@ final class HostResolver: Sendable {
 
     private struct State {
         var lookups: [String: Lookup] = [:]
-        /// Hosts that wait for a question to end.
+        /// Hosts whose lookup waits for another to end.
         var queue: [String] = []
         var outstanding = 0
-        /// Until when a host has no answer.
+        /// The time until which a host counts as having no answer.
         var silent: [String: ContinuousClock.Instant] = [:]
         var lastWaiter = 0
 
-        /// Takes the hosts whose questions may begin.
+        /// Takes the hosts whose lookups may begin.
         mutating func startable() -> [String] {
             let hosts = Array(queue.prefix(max(0, HostResolver.width - outstanding)))
             queue.removeFirst(hosts.count)
@@ -58,7 +58,7 @@ final class HostResolver: Sendable {
         self.pause = pause
     }
 
-    /// Every address of a host, the preferred first; empty where there is none or no answer in time.
+    /// Returns every address of a host, the preferred one first; empty where there is none or no answer in time.
     func addresses(of host: String) async -> [IPAddress] {
         if let literal = IPAddress(host) { return [literal] }
         let (answers, answer) = AsyncStream<[IPAddress]>.makeStream()
@@ -80,11 +80,11 @@ final class HostResolver: Sendable {
         return []
     }
 
-    /// Hosts that are asked about or wait for it, and who waits for one of them.
+    /// The number of hosts that are being looked up or wait for it.
     var hosts: Int { state.withLock { $0.lookups.count } }
     func waiting(for host: String) -> Int { state.withLock { $0.lookups[host]?.waiting.count ?? 0 } }
 
-    /// - Returns: nil where the host had no answer a moment ago.
+    /// - Returns: nil where the host had no answer a short time ago.
     private func join(_ host: String, _ answer: AsyncStream<[IPAddress]>.Continuation) -> Int? {
         let now = now()
         let (waiter, hosts) = state.withLock { state -> (Int?, [String]) in
@@ -98,7 +98,7 @@ final class HostResolver: Sendable {
         return waiter
     }
 
-    /// Somebody waits no longer; a question that was asked goes on, on its own thread.
+    /// Removes a waiting caller; a lookup that has begun continues on its own thread.
     private func leave(_ host: String, _ waiter: Int, isLate: Bool) {
         let now = now()
         state.withLock { state in

@@ -2,7 +2,7 @@ import HTTPAPI
 import Logging
 import ProviderKit
 
-/// Asks for the JWK set of `auth.jwks_url`.
+/// Fetches the JWK set of `auth.jwks_url`.
 struct KeySetFetch {
     enum Failure: Error, CustomStringConvertible {
         case unreachable(HTTPTransportError)
@@ -31,7 +31,7 @@ struct KeySetFetch {
         return text
     }
 
-    /// The set, or nil and a line in the log: until it is there, no user of the app is known.
+    /// Returns the set, or logs the failure and returns nil; without a set, no user of the app can be authenticated.
     func text(_ logger: Logger) async -> String? {
         do throws(Failure) { return try await text() } catch {
             logger.warning("auth.jwks_url gives no key set", metadata: ["reason": "\(error)"])

@@ -8,13 +8,13 @@ import NIOHTTP1
 import NIOSSL
 import Synchronization
 
-/// An endpoint at the addresses that were checked: the first that can be reached takes the messages.
+/// An endpoint at its checked addresses; the first address that can be reached takes the messages.
 final class OutgoingSession: WebhookSession {
     private struct State {
-        /// The place of the address that was reached last.
+        /// The index of the address that was reached last.
         var preferred = 0
         var clients: [OutgoingWebhooks.Key: HTTPClient] = [:]
-        /// The clients that were taken and must be given back.
+        /// The clients that were taken and must be released.
         var held: [OutgoingWebhooks.Key] = []
     }
 
@@ -41,7 +41,7 @@ final class OutgoingSession: WebhookSession {
         for key in state.withLock({ $0.held }) { await clients.release(key) }
     }
 
-    /// Posts, and reads as little of the answer as the connection needs; what it says is dropped here.
+    /// Posts a message, and reads as much of the answer as the connection's reuse needs; its content is dropped.
     func post(_ message: WebhookMessage) async -> WebhookReply {
         var request = HTTPClientRequest(url: url)
         request.method = .POST
@@ -59,7 +59,7 @@ final class OutgoingSession: WebhookSession {
         }
     }
 
-    /// Tries the address that was reached last, and the others only where no connection can be made.
+    /// Tries the address that was reached last first, and the others only where no connection can be made.
     private func dial(_ request: HTTPClientRequest) async -> WebhookReply {
         let first = state.withLock { $0.preferred }
         var fault = Delivery.Fault.connection
@@ -101,7 +101,7 @@ final class OutgoingSession: WebhookSession {
         return client
     }
 
-    /// Returns whether no connection was made, so that nothing can have been sent.
+    /// Returns whether no connection was made, so that nothing was sent.
     private static func isUnreachable(_ error: any Error) -> Bool {
         if let error = error as? IOError {
             return [ECONNREFUSED, EHOSTUNREACH, ENETUNREACH, EADDRNOTAVAIL, EAFNOSUPPORT].contains(error.errnoCode)
@@ -109,7 +109,7 @@ final class OutgoingSession: WebhookSession {
         return error as? HTTPClientError == .connectTimeout
     }
 
-    /// Reads up to the limit, so that the connection can be used again; a longer or slower answer ends it.
+    /// Reads the body up to the limit, so that the connection can be used again; a longer or slower answer closes it.
     private func drop(_ body: HTTPClientResponse.Body) async {
         var left = limits.replyBytes
         do {
@@ -118,7 +118,7 @@ final class OutgoingSession: WebhookSession {
                 if left < 0 { return }
             }
         } catch {
-            // The status is here: how the rest ended changes nothing.
+            // The status has arrived, so the end of the body changes nothing.
         }
     }
 

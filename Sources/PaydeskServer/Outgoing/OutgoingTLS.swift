@@ -2,11 +2,11 @@ import NIOSSL
 import ProviderKit
 import Synchronization
 
-/// The TLS settings of calls that show a certificate, made once for each identity.
+/// The TLS settings of calls with a client certificate, made once for each identity.
 ///
-/// The client keeps its connections by these settings, so equal calls must have the very same ones.
+/// The client reuses connections by these settings, so equal calls must have the same object.
 final class OutgoingTLS: Sendable {
-    /// So many accounts can have an identity of their own; more than that and all are read anew.
+    /// The most identities in the cache; when it is full it is cleared.
     private static let capacity = 64
 
     private let known = Mutex<[OutgoingIdentity: TLSConfiguration]>([:])

@@ -12,11 +12,11 @@ enum AddressRules: Sendable {
     func allow(_ address: IPAddress) -> Bool { self == .anyAddress || address.isPublic }
 }
 
-/// The real way out for webhooks: dials only addresses that were checked when the run began.
+/// The real transport of webhooks: it connects only to addresses that were checked when the run began.
 ///
-/// The HTTP clients are kept for a while, one for each endpoint and address, so that an endpoint's connections outlive a
-/// run. Endpoints of one host share none: one that hangs would hold them all, and its neighbours' messages would time out
-/// before they are sent.
+/// HTTP clients are cached for a while, one for each endpoint and address, so that an endpoint's connections outlast a
+/// run. Endpoints of one host share no client: one that hangs would occupy all connections, and the others' messages
+/// would time out unsent.
 actor OutgoingWebhooks: WebhookTransport {
     /// The endpoint that a client serves.
     struct Key: Hashable, Sendable {
@@ -31,10 +31,10 @@ actor OutgoingWebhooks: WebhookTransport {
         var lastUse: ContinuousClock.Instant
     }
 
-    /// More clients than this are kept only while they are used.
+    /// Beyond this number of clients, unused ones are closed at once.
     private static let kept = 256
     private static let idle = Duration.seconds(60)
-    /// So many of a host's addresses are tried.
+    /// The most addresses of a host that are tried.
     private static let tried = 4
 
     private let rules: AddressRules
@@ -54,14 +54,15 @@ actor OutgoingWebhooks: WebhookTransport {
 
     func open(_ url: WebhookURL) async -> Result<any WebhookSession, WebhookRefusal> {
         let addresses = await resolve(url.host)
-        // One address that is not public is enough: whoever answers now with both may answer next with the bad one only.
+        // One address that is not public suffices: a name server that gives both now may give only the bad one next
+        // time.
         guard addresses.allSatisfy(rules.allow) else { return .failure(WebhookRefusal(.blockedAddress)) }
         guard !addresses.isEmpty, !isShutDown else { return .failure(WebhookRefusal(.name)) }
         let keys = addresses.prefix(Self.tried).map { Key(url: url.dialled, host: url.address.host, address: $0) }
         return .success(OutgoingSession(url: url.dialled, keys: keys, limits: limits, clients: self))
     }
 
-    /// Ends every connection; runs that still use one fail.
+    /// Closes every connection; runs that still use one fail.
     func shutDown() async {
         isShutDown = true
         let clients = entries.values.map(\.client)
@@ -69,7 +70,7 @@ actor OutgoingWebhooks: WebhookTransport {
         for client in clients { try? await client.shutdown() }
     }
 
-    /// The client of an address, to be given back by ``release(_:)``.
+    /// Takes the client of an address, which the caller gives back by ``release(_:)``.
     func client(_ key: Key) async -> HTTPClient {
         await evict()
         var entry = entries[key] ?? Entry(client: Self.client(key, limits), users: 0, lastUse: .now)
@@ -99,10 +100,10 @@ actor OutgoingWebhooks: WebhookTransport {
         configuration.decompression = .disabled
         configuration.timeout.connect = .milliseconds(limits.connectMilliseconds)
         configuration.connectionPool.idleTimeout = .seconds(30)
-        // A connection that fails is an attempt that failed; the schedule tries again.
+        // A failed connection is a failed attempt; the schedule tries again.
         configuration.connectionPool.retryConnectionEstablishment = false
         configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = 20
-        // The name is not resolved again: this is the address that was checked. TLS still verifies the name.
+        // The name is not resolved again; the address was checked. TLS still verifies the name.
         configuration.dnsOverride = [key.host: key.address.description]
         return HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
     }
@@ -111,8 +112,8 @@ actor OutgoingWebhooks: WebhookTransport {
 /// The time and size limits of a delivery to an endpoint.
 struct WebhookLimits: Sendable {
     var connectMilliseconds: Int64 = 5_000
-    /// For the whole attempt.
+    /// The time of the whole attempt.
     var totalMilliseconds: Int64 = 15_000
-    /// More of an answer is not read.
+    /// The most bytes of an answer that are read.
     var replyBytes = 16 << 10
 }

@@ -1,9 +1,9 @@
 import Domain
 import Foundation
 
-/// The system's own way from a host's name to its addresses.
+/// The system's resolution of a host's name.
 enum SystemNames {
-    /// Blocks its thread until the system knows.
+    /// Returns the addresses of a host; blocks the thread until the system has them.
     static func addresses(_ host: String) -> [IPAddress] {
         var hints = addrinfo()
         hints.ai_family = AF_UNSPEC

@@ -15,7 +15,7 @@ extension Check {
             try await stage.needHTTP()
             var wasSpoiled = false
             for reach in FaultInjection.Reach.allCases {
-                for trial in try await stage.trials() {
+                for trial in try await Trials(stage).all() {
                     if try await spoilNumbers(trial, reach, stage) { wasSpoiled = true }
                 }
             }
@@ -29,7 +29,7 @@ extension Check {
         },
         Check("every call limits its time and the size of its answer") { stage in
             try await stage.needHTTP()
-            for trial in try await stage.trials() { try await stage.repeatHealthy(trial) }
+            for trial in try await Trials(stage).all() { try await stage.repeatHealthy(trial) }
             for request in stage.transport.requests {
                 try stage.expect(
                     (1...60_000).contains(request.timeoutMilliseconds),
@@ -45,12 +45,12 @@ extension Check {
         try await stage.needHTTP()
         for trouble in troubles {
             for reach in FaultInjection.Reach.allCases {
-                for trial in try await stage.trials() { try await stage.examine(trial, in: trouble, reach) }
+                for trial in try await Trials(stage).all() { try await stage.examine(trial, in: trouble, reach) }
             }
         }
     }
 
-    /// An impossible number in an answer must not be taken for a refusal by the service.
+    /// Replaces the numbers of answers by impossible ones, which must not be taken for a refusal by the service.
     private static func spoilNumbers(
         _ trial: Trial, _ reach: FaultInjection.Reach, _ stage: ConformanceFixture
     ) async throws -> Bool {

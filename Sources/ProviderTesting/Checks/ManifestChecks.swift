@@ -54,7 +54,7 @@ extension Check {
     private static func fits(_ value: SettingValue, _ type: SettingsSchema.FieldType) -> Bool {
         switch (type, value) {
         case (.text, .text), (.url, .text), (.path, .text), (.boolean, .boolean): true
-        // A secret that ships with the binary is none.
+        // A secret with a default would ship with the binary and be none.
         case (.secret, .text(let text)): text.isEmpty
         case (.integer(let range), .integer(let number)): range.contains(number)
         case (.choice(let words), .text(let word)): words.contains(word)

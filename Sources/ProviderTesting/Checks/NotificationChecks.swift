@@ -94,7 +94,7 @@ extension Check {
         },
     ]
 
-    /// Returns whether the facts are those of the happening and no others about the same thing.
+    /// Returns whether the facts are those of the event, and no others about the same object.
     private static func states(
         _ facts: [ProviderFact], _ what: RehearsedEvent.What, _ payment: ProviderReference
     ) -> Bool {
@@ -139,7 +139,8 @@ extension Check {
         if case .failed = outcome { true } else { false }
     }
 
-    /// A refund is named by our id, or by the provider's own where it was made there.
+    /// Returns whether a report is about this refund: by our id, or by the provider's own where the refund was made
+    /// there.
     private static func isOf(_ report: RefundReport, _ id: ID<Refund>, _ amount: Money) -> Bool {
         (report.refund == id || (report.refund == nil && report.reference != nil)) && report.amount ?? amount == amount
     }
@@ -158,7 +159,7 @@ extension ConformanceFixture {
         return try provider()
     }
 
-    /// The events of which payment services notify.
+    /// The events that payment services send notifications of.
     func happenings(_ payment: ProviderReference) -> [RehearsedEvent.What] {
         let part = Money(value: 1_000, currency: payment.amount.currency)
         return [
@@ -168,7 +169,7 @@ extension ConformanceFixture {
         ]
     }
 
-    /// A notification of the rehearsal's service; nil where the service has no such.
+    /// Makes a notification of the rehearsal's service; nil where the service has no such notification.
     func mint(
         _ id: String, _ payment: ProviderReference, _ what: RehearsedEvent.What,
         _ signature: RehearsedSignature = .genuine, hasUnknownFields: Bool = false
@@ -181,7 +182,7 @@ extension ConformanceFixture {
         return raw
     }
 
-    /// A notification that every service has.
+    /// Makes a notification that every service must have.
     func need(
         _ id: String, _ payment: ProviderReference, _ what: RehearsedEvent.What,
         _ signature: RehearsedSignature = .genuine

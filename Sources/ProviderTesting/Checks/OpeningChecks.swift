@@ -49,7 +49,7 @@ extension Check {
             for currency in Set(stage.manifest.currencies.prefix(3) + [usual.amount.currency]) {
                 for value in [1, 7, 101, 2_345, 20_050] as [Int64] {
                     let amount = Money(value: value, currency: currency)
-                    // The cashier opens no payment of nothing.
+                    // The cashier never opens a payment of zero.
                     guard let fault = provider.amountFault(amount), fault != .notPositive else { continue }
                     try stage.expect(provider.amountFault(amount) == fault, "it changes its mind about \(amount)")
                     let asked = stage.transport.requests.count
@@ -85,17 +85,17 @@ extension Check {
 }
 
 extension ConformanceFixture {
-    /// True where anything reached the payment service.
+    /// True where a call reached the payment service.
     var wasAsked: Bool {
         get async {
             let writes = await book.writes
-            // A wallet's contract is made here; what is kept of it is no payment service's.
+            // A wallet's contract is made in this process, so its book entries are no calls to a payment service.
             let isWallet = (try? provider()) is any InstrumentVerifying
             return (writes > 0 && !isWallet) || !transport.requests.isEmpty
         }
     }
 
-    /// Repeats an opening by the same instance and by others, one after the other and at the same time.
+    /// Repeats an opening by the same instance and by others, one after the other and concurrently.
     func openManyTimes(_ attempt: PaymentAttempt, _ same: any PaymentProvider) async throws -> [OpenedPayment] {
         var opened = [try await open(same, attempt), try await open(provider(), attempt)]
         let instances = try (0..<8).map { _ in try provider() }

@@ -40,7 +40,7 @@ extension Check {
         },
     ]
 
-    /// Every order of some things.
+    /// Returns every order of some indices.
     private static func permutations(_ elements: [Int]) -> [[Int]] {
         guard let first = elements.first else { return [[]] }
         return permutations(Array(elements.dropFirst())).flatMap { rest in
@@ -50,7 +50,7 @@ extension Check {
 }
 
 extension ConformanceFixture {
-    /// The events of a payment's money, with each end of its refund and its dispute: 120 orders of each.
+    /// The events of a payment, with each outcome of its refund and its dispute; each list has 120 orders.
     fileprivate func stories(_ payment: ProviderReference) -> [[RehearsedEvent.What]] {
         let (amount, refund) = (payment.amount, ids.make() as ID<Refund>)
         let part = Money(value: 1_000, currency: amount.currency)
@@ -70,7 +70,7 @@ extension ConformanceFixture {
         ]
     }
 
-    /// The notifications of a story, without those that the service does not have.
+    /// The notifications of a list of events, without those that the service does not have.
     fileprivate func mint(
         _ story: [RehearsedEvent.What], _ payment: ProviderReference
     ) async throws -> [RawNotification] {

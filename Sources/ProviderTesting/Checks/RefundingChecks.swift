@@ -15,7 +15,8 @@ extension Check {
             try stage.need(.full, .partial)
             let provider = try stage.provider()
             let payment = try await stage.paid(provider)
-            // Where a part can be given back, a second effect would fit into what is left and must not hide.
+            // A partial refund where possible, because a second effect of a full one would exceed the amount and stay
+            // hidden.
             let refund = stage.refund(payment, stage.manifest.refunds == .partial ? 1_000 : payment.amount.value)
             let first = try await stage.makeRefund(provider, refund)
             for instance in [provider, try stage.provider(), provider] {
@@ -93,7 +94,7 @@ extension ConformanceFixture {
         }
     }
 
-    /// Makes a refund that has to work, and asks whether the service knows it.
+    /// Makes a refund that must succeed, and checks that the service knows it.
     @discardableResult
     func makeRefund(_ provider: any PaymentProvider, _ refund: RefundAttempt) async throws -> RefundReport {
         let made = try await value("refund") { try await provider.refund(refund) }
@@ -112,7 +113,7 @@ extension ConformanceFixture {
         return made
     }
 
-    /// A refund that the provider has to refuse, by an error or by its report.
+    /// Makes a refund that the provider must refuse, by an error or by its report.
     fileprivate func expectNoRefund(_ provider: any PaymentProvider, _ refund: RefundAttempt) async throws {
         switch try await result({ try await provider.refund(refund) }) {
         case .success(let report):

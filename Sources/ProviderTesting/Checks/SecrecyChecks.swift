@@ -2,7 +2,7 @@ import FoundationEssentials
 import ProviderKit
 
 extension Check {
-    /// The last of all: it reads what the other checks saw.
+    /// The last checks: they read what the other checks recorded.
     static let secrecy = [
         Check("no secret is shown by any description or error") { stage in
             let secrets = stage.rehearsal.secrets.filter { !$0.isEmpty }

@@ -37,7 +37,8 @@ extension Check {
         }
     }
 
-    /// Inside the window a notification counts, one second beyond it does not; without a window it counts a day later.
+    /// Checks that a notification counts inside the time window and not one second beyond it; without a window, that it
+    /// counts a day later.
     private static func examineWindow(_ stage: ConformanceFixture, direction: Int64) async throws {
         let provider = try stage.providerWithNotifications()
         let payment = stage.reference(try stage.attempt())
@@ -56,7 +57,7 @@ extension Check {
         }
     }
 
-    /// The same notification with one bit turned at its begin, middle and end, cut short, and made longer.
+    /// The notification with one bit flipped at its beginning, middle and end, cut short, and made longer.
     private static func alterations(_ raw: RawNotification) -> [RawNotification] {
         guard !raw.body.isEmpty else {
             return [raw.query + "&x=1", String(raw.query.dropLast())].map {

@@ -7,7 +7,7 @@ extension Check {
     static let unknowns = [
         Check("unknown fields in an answer change nothing") { stage in
             try await stage.needHTTP()
-            for trial in try await stage.trials() {
+            for trial in try await Trials(stage).all() {
                 let added = Mutex(false)
                 let lacking = Mutex(false)
                 let rehearsal = stage.rehearsal

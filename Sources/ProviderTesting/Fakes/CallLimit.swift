@@ -1,6 +1,8 @@
 import Synchronization
 
-/// Ends a call that would never end by itself: a provider that asks for ever is left waiting for ever.
+/// The limit of one check's calls, which stops a provider that calls its service in an endless loop.
+///
+/// Calls beyond the limit never return, so that the provider's task stands still.
 final class CallLimit: Sendable {
     private struct State {
         var left = Int.max
@@ -15,7 +17,7 @@ final class CallLimit: Sendable {
 
     func lift() { state.withLock { $0 = State() } }
 
-    /// Counts a call; the first beyond the limit is told of, and none beyond it ever returns.
+    /// Counts a call; the first one beyond the limit is reported, and no call beyond it ever returns.
     func take() async {
         let tell = state.withLock { state -> (@Sendable () -> Void)? in
             state.left -= 1

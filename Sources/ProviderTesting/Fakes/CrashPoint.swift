@@ -2,15 +2,15 @@ import FoundationEssentials
 import ProviderKit
 import Synchronization
 
-/// Ends a provider's process between two of its steps, whichever the kit chooses.
+/// Ends a provider's process at a step that the kit chooses.
 ///
-/// A step is whatever leaves the process: a call, or an access to the account's book. From the end on nothing works until
-/// the next process begins.
+/// A step is anything that leaves the process: an HTTP call, or an access to the account's book. After that nothing
+/// works until the next process begins.
 final class CrashPoint: Sendable {
     struct Place: Sendable, CustomStringConvertible {
-        /// The first is 1.
+        /// The number of the step, from 1.
         let step: Int
-        /// The step took effect and its answer was lost; else the process ended just before it.
+        /// True where the step took effect and its answer was lost; false where the process ended just before it.
         let tookEffect: Bool
 
         var description: String { "\(tookEffect ? "after" : "before") step \(step)" }
@@ -26,7 +26,7 @@ final class CrashPoint: Sendable {
 
     private let state = Mutex(State())
 
-    /// Begins a process that ends at this place; nil lets it live.
+    /// Begins a process that ends at this point; nil for one that lives on.
     func begin(_ place: Place?) { state.withLock { $0 = State(place: place) } }
 
     /// True where the simulated process was ended at this point.
@@ -44,7 +44,7 @@ final class CrashPoint: Sendable {
     }
 }
 
-/// An account's book whose accesses are steps.
+/// An account's book in which each access is a step.
 struct SteppedBook: AccountBook {
     let book: InMemoryBook
     let crash: CrashPoint

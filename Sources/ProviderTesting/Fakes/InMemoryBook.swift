@@ -1,9 +1,9 @@
 public import FoundationEssentials
 public import ProviderKit
 
-/// An account's book for tests: in memory, and as strict as a store may be.
+/// An account's book for tests: in memory, and as strict as the store.
 ///
-/// It runs every change twice and believes the second run, because a store may repeat one.
+/// It runs every change twice and stores the second result, because a store may repeat a change.
 public actor InMemoryBook: AccountBook {
     public private(set) var entries: [String: Data] = [:]
     /// The number of changes that were stored.

@@ -1,7 +1,7 @@
 public import Domain
 import Synchronization
 
-/// A clock for tests: it moves when it is told to.
+/// A clock for tests, which moves only by ``advance(seconds:)``.
 public final class ManualClock: Sendable {
     private let milliseconds: Mutex<Int64>
 
@@ -11,6 +11,6 @@ public final class ManualClock: Sendable {
     public var time: TimeSource { TimeSource { [self] in milliseconds.withLock { $0 } } }
     public var now: Timestamp { time.now }
 
-    /// Negative seconds turn it back.
+    /// Moves the clock; negative seconds turn it back.
     public func advance(seconds: Int64) { milliseconds.withLock { $0 += seconds * 1_000 } }
 }

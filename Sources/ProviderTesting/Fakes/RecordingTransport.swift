@@ -1,7 +1,7 @@
 public import ProviderKit
 import Synchronization
 
-/// An HTTP client for tests: it keeps what was asked, hands it to a closure, and plays the trouble on the way.
+/// An HTTP client for tests: it records requests, passes them to a closure, and simulates faults of the network.
 public final class RecordingTransport: HTTPTransport {
     public typealias Answer = @Sendable (OutgoingRequest) async throws(HTTPTransportError) -> IncomingReply
 
@@ -11,13 +11,13 @@ public final class RecordingTransport: HTTPTransport {
         var interference: Interference?
     }
 
-    /// Comes between a call and its answer.
+    /// A closure between a request and its answer, which may replace the answer.
     typealias Interference =
         @Sendable (OutgoingRequest, @escaping Answer) async throws(HTTPTransportError) -> IncomingReply
 
-    /// The point at which the kit ends the provider's process.
+    /// The step at which the kit ends the provider's process.
     let crash = CrashPoint()
-    /// The number of HTTP calls that the kit allows, in one call of the provider's and in a whole check.
+    /// The most HTTP calls that the kit allows in one call of the provider, and in a whole check.
     let limit = CallLimit()
     let checkLimit = CallLimit()
 
@@ -27,7 +27,7 @@ public final class RecordingTransport: HTTPTransport {
     private let answer: Answer
 
     /// - Parameters:
-    ///   - clock: moves on by 10 s while a slow answer is awaited.
+    ///   - clock: moves on by 10 s during a slow answer.
     ///   - changesSomething: false for calls whose answers are never lost.
     public init(
         clock: ManualClock? = nil, changesSomething: @escaping @Sendable (OutgoingRequest) -> Bool = { _ in true },

@@ -1,7 +1,7 @@
 public import Domain
 import Synchronization
 
-/// Randomness for tests: the same bytes in every run (SplitMix64), none of them twice.
+/// Randomness for tests: the same bytes in every run (SplitMix64), no block of them twice.
 public final class SeededRandom: Sendable {
     private let state: Mutex<UInt64>
 

@@ -66,7 +66,7 @@ extension AccountQueries where Connection == any Transaction {
         _ = try tx.rows("SELECT value FROM counters WHERE name = ?" + tx.dialect.forUpdate, [name])
     }
 
-    /// Sets a value of an account and deletes the oldest beyond `capacity`; the caller holds the account's lock.
+    /// Sets a value of an account and deletes the oldest ones beyond `capacity`; the caller holds the account's lock.
     package func setValue(
         _ value: Data, key: String, account: AccountID, capacity: Int64
     ) throws(StoreError) {

@@ -13,7 +13,7 @@ package struct AuditEntry: Sendable {
     package let at: Timestamp
     /// Free text of the actor.
     ///
-    /// It is stored beside the chain and deleted when the user is erased whom it may name.
+    /// Stored beside the chain and deleted with the user whom it may name.
     package var reason: String?
 
     package init(
@@ -28,9 +28,10 @@ package struct AuditEntry: Sendable {
         self.at = at
     }
 
-    /// The hash that chains this entry to the one before it: every field by its length, so that no two entries share a form.
+    /// The hash that chains this entry to the one before it; each field is written with its length, so that no two
+    /// entries have the same bytes.
     ///
-    /// The reason is not in it, so that it can be taken away.
+    /// The reason is left out, so that it can be deleted.
     package func digest(after previous: Data, position: Int64) -> Data {
         var hash = SHA256()
         hash.update(data: previous)
@@ -41,7 +42,7 @@ package struct AuditEntry: Sendable {
     }
 }
 
-/// The position of an entry at which a page ended.
+/// The position of the last entry of a page.
 package struct AuditCursor: Sendable {
     package let at: Timestamp
     package let subject: String
@@ -86,7 +87,7 @@ extension AuditQueries {
         let (restriction, order): (String, String)
         var arguments: [any SQLBindable]
         if let subject {
-            // Positions are in order even where the nodes' clocks were not.
+            // Positions are in order even where the clocks of the nodes were not.
             (restriction, order) = ("a.subject = ? AND a.position < ?", "a.position DESC")
             arguments = [subject, cursor?.position ?? .max]
         } else {
@@ -111,7 +112,7 @@ extension AuditQueries {
 
     /// Lists the chains of all subjects one after the other, each from its beginning, with the digests.
     ///
-    /// - Parameter position: the last that was read of `subject`, which is empty at first.
+    /// - Parameter position: the last position that was read of `subject`; `subject` is empty at first.
     package func listChains(
         after subject: String, _ position: Int64, limit: Int64
     ) throws(StoreError) -> [(position: Int64, entry: AuditEntry, digest: Data)] {
@@ -123,7 +124,7 @@ extension AuditQueries {
         }
     }
 
-    /// Lists the latest acts of one name about each of many subjects, oldest first.
+    /// Lists the latest acts with one name, for each of many subjects, oldest first.
     package func listActs(
         subjects: [String], action: String, limit: Int
     ) throws(StoreError) -> [String: [AuditedAct]] {
@@ -140,7 +141,7 @@ extension AuditQueries {
         return acts
     }
 
-    /// Lists the latest acts of one name about a subject, newest first.
+    /// Lists the latest acts with one name about a subject, newest first.
     package func listActs(
         subject: String, action: String, limit: Int64
     ) throws(StoreError) -> [AuditedAct] {
@@ -159,7 +160,7 @@ extension AuditQueries where Connection == any Transaction {
     /// Appends to the subject's chain; the caller holds a lock that covers the subject.
     ///
     /// - Parameters:
-    ///   - user: the user that the entry's reason may name; for an erased user no reason is stored.
+    ///   - user: the user whom the entry's reason may name; no reason is stored for an erased user.
     ///   - isNew: true for a new subject, which has no entry yet.
     package func insert(
         _ entry: AuditEntry, about user: ID<User>? = nil, isNew: Bool = false

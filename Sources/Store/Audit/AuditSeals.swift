@@ -2,7 +2,7 @@ import Crypto
 package import Domain
 package import FoundationEssentials
 
-/// A link of the chain over all subjects: entries that it covers cannot be changed, moved or removed unnoticed.
+/// A link of the chain over all subjects: the entries that it covers cannot be changed, moved or removed unnoticed.
 package struct AuditSeal: Sendable {
     /// An entry that a seal covers, by its position and its hash.
     package struct Entry: Sendable {
@@ -74,7 +74,7 @@ extension AuditQueries {
 }
 
 extension AuditQueries where Connection == any Transaction {
-    /// Seals entries that are not sealed, whenever they were committed, and links the seal to the one before it.
+    /// Seals entries that have no seal yet, whenever they were committed, and chains the seal to the one before it.
     ///
     /// - Returns: nil when everything is sealed.
     package func seal(limit: Int64, at now: Timestamp) throws(StoreError) -> AuditSeal? {

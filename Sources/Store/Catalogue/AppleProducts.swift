@@ -1,13 +1,13 @@
 package import Domain
 
 extension SKUQueries {
-    /// The SKU that an Apple product id maps to: an entry of the app before one of any app, a literal before a pattern.
+    /// Finds the SKU of an Apple product id: an entry for the app before one for any app, a literal before a pattern.
     package func find(appleProduct product: String, bundle: String) throws(StoreError) -> (sku: SKU, days: Int64?)? {
         let named = try findLiteral(appleProduct: product, bundle: bundle).value()
         return try find(appleProduct: product, bundle: bundle, literal: named)
     }
 
-    /// The SKU that names an Apple product id literally: for the app before for any app.
+    /// Finds the SKU that names an Apple product id literally, for the app before for any app.
     package func findLiteral(appleProduct product: String, bundle: String) throws(StoreError) -> DeferredResult<SKU?> {
         let own = "\(bundle):\(product)"
         return try db.deferredRows(

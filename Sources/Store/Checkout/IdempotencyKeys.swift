@@ -2,12 +2,12 @@ import Crypto
 package import Domain
 package import FoundationEssentials
 
-/// The stored form of a caller's key: its digest, because a caller may have made the key of a person's name.
+/// The stored form of a caller's key: a digest, because a caller may use a person's name as the key.
 package enum StoredKey {
-    /// A key of a caller's is visible ASCII, so nothing that begins like this is one that was stored as it came.
+    /// A caller's key is visible ASCII without spaces, so no key in plain text begins like this.
     private static let prefix = "sha256 "
 
-    /// "sha256 " and 64 hexadecimal digits; the caller's name is in it, so that equal keys of two callers differ.
+    /// Returns "sha256 " and 64 hexadecimal digits of the caller and the key, so that equal keys of two callers differ.
     package static func of(_ key: String, caller: String) -> String {
         let digest = SHA256.hash(data: Data("\(caller.utf8.count):\(caller)\(key)".utf8))
         return prefix + Hex.encoded(digest)
@@ -16,10 +16,10 @@ package enum StoredKey {
 
 /// The result of claiming an idempotency key.
 package enum IdempotencyClaim: Sendable, Equatable {
-    /// The run may go on under this lease; `resource` is what an earlier, unfinished run made.
+    /// The request may go on under this lease; `resource` is the object that an earlier, unfinished request made.
     case run(epoch: Int64, resource: String?)
     case replay(status: Int64, answer: Data)
-    /// Another run holds the lease.
+    /// Another request with this key holds the lease.
     case running
     /// The key was used with another request.
     case reused
@@ -42,7 +42,7 @@ extension Transaction {
 }
 
 extension IdempotencyKeyQueries where Connection == any Transaction {
-    /// Marks abandoned requests whose object has come to its end.
+    /// Marks abandoned requests as complete once their object has reached its final state.
     package func complete(of resource: String, at now: Timestamp) throws(StoreError) {
         try tx.execute(
             """
@@ -53,13 +53,13 @@ extension IdempotencyKeyQueries where Connection == any Transaction {
 
     /// Claims a caller's key for a request.
     ///
-    /// - Parameter lease: seconds after which an unfinished run no longer blocks the key.
+    /// - Parameter lease: seconds after which an unfinished request no longer blocks the key.
     package func claim(
         _ key: String, caller: String, fingerprint: Data, orEarlier earlier: Data? = nil, at now: Timestamp,
         lease: Int64
     ) throws(StoreError) -> IdempotencyClaim {
         let stored = StoredKey.of(key, caller: caller)
-        // An earlier release stored keys as they came.
+        // An earlier release stored keys in plain text.
         let made = try tx.rows(
             """
             INSERT INTO idempotency_keys (caller, key, fingerprint, lease_until, lease_epoch, created_at)
@@ -86,9 +86,10 @@ extension IdempotencyKeyQueries where Connection == any Transaction {
         return .run(epoch: try lease.int("lease_epoch"), resource: try lease.optionalText("resource"))
     }
 
-    /// Binds the object that this run makes to its key, in the transaction that makes it.
+    /// Binds the object that this request makes to its key, in the transaction that makes the object.
     ///
-    /// - Returns: false when the run has lost its lease to another, or something is bound already; the caller undoes it all.
+    /// - Returns: false when the request has lost its lease to another, or an object is bound already; the caller rolls
+    ///   back.
     package func bind(
         _ key: String, caller: String, epoch: Int64, resource: String
     ) throws(StoreError) -> Bool {
@@ -99,9 +100,9 @@ extension IdempotencyKeyQueries where Connection == any Transaction {
             """, resource, caller, StoredKey.of(key, caller: caller), epoch) == 1
     }
 
-    /// Binds a run's key to another object in place of the first, and extends its lease.
+    /// Binds another object to a request's key in place of the first, and extends the lease.
     ///
-    /// - Returns: false when the run has lost its lease to another; the caller undoes it all.
+    /// - Returns: false when the request has lost its lease to another; the caller rolls back.
     package func rebind(
         _ key: String, caller: String, epoch: Int64, resource: String, at now: Timestamp, lease: Int64
     ) throws(StoreError) -> Bool {
@@ -112,7 +113,7 @@ extension IdempotencyKeyQueries where Connection == any Transaction {
             """, resource, now, lease, caller, StoredKey.of(key, caller: caller), epoch) == 1
     }
 
-    /// Stores the answer for every later call with this key; a run that lost its lease stores nothing.
+    /// Stores the answer for every later call with this key, unless the lease was lost.
     package func finish(
         _ key: String, caller: String, epoch: Int64, status: Int64, answer: Data
     ) throws(StoreError) {
@@ -123,7 +124,7 @@ extension IdempotencyKeyQueries where Connection == any Transaction {
             """, status, answer, caller, StoredKey.of(key, caller: caller), epoch)
     }
 
-    /// Ends a run without storing an answer; the next run goes on with the bound object.
+    /// Gives up the lease without storing an answer; the next request continues with the bound object.
     package func release(_ key: String, caller: String, epoch: Int64) throws(StoreError) {
         try tx.execute(
             """
@@ -147,7 +148,7 @@ extension IdempotencyKeyQueries where Connection == any Transaction {
             UPDATE idempotency_keys SET key = ? WHERE caller = ? AND key = ?
               AND NOT EXISTS (SELECT 1 FROM idempotency_keys WHERE caller = ? AND key = ?)
             """, stored, caller, key, caller, stored)
-        // A node of the earlier release may have stored one while this release had the same already.
+        // A node of the earlier release may have stored a key whose digest this release has stored already.
         if moved == 0 { try tx.execute("DELETE FROM idempotency_keys WHERE caller = ? AND key = ?", caller, key) }
     }
 }

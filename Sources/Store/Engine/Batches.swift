@@ -1,8 +1,8 @@
-/// Lists of keys for one statement, padded to few different lengths, so that the engines reuse prepared statements.
+/// Splits keys into pieces of few different lengths, so that the engines reuse prepared statements.
 enum ManyKeys {
     private static let sizes = [1, 10, 50, 250, 1_000]
 
-    /// Pieces of at most a thousand, each filled up with its last key.
+    /// Returns pieces of at most a thousand keys, each padded with its last key.
     static func pieces<Key>(_ keys: [Key]) -> [[Key]] {
         stride(from: 0, to: keys.count, by: 1_000).map { start in
             let piece = Array(keys[start..<min(start + 1_000, keys.count)])
@@ -13,11 +13,11 @@ enum ManyKeys {
 }
 
 extension Database {
-    /// The rows that belong to many keys, by the key.
+    /// Reads the rows that belong to many keys and groups them by key.
     ///
     /// - Parameters:
-    ///   - column: has the key in each row.
-    ///   - sql: makes the query of the placeholders of the keys.
+    ///   - column: the column of the result that has the key.
+    ///   - sql: makes the query from the placeholders of the keys.
     ///   - more: the arguments before the keys.
     func rowsByKey<Key: SQLBindable>(
         _ keys: [Key], _ column: String, binding more: [any SQLBindable] = [], _ sql: (String) -> String
@@ -33,7 +33,7 @@ extension Database {
     }
 }
 
-/// Ranges of many rows for few statements of few different lengths, so that the engines reuse prepared statements.
+/// Splits many rows into ranges of few different lengths, so that the engines reuse prepared statements.
 enum Chunks {
     private static let sizes = [100, 10, 1]
 

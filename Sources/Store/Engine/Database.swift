@@ -7,10 +7,10 @@ package import Domain
 package protocol Database {
     var dialect: Dialect { get }
 
-    /// The rows of a SELECT, or of a statement with RETURNING.
+    /// Runs a SELECT, or a statement with RETURNING, and returns its rows.
     func rows(_ sql: String, _ arguments: [any SQLBindable]) throws(StoreError) -> [Row]
 
-    /// The rows of a SELECT, or of a statement with RETURNING, that share a round trip with the statements after it.
+    /// Runs a SELECT, or a statement with RETURNING, that shares a round trip with the statements after it.
     func deferredRows(_ sql: String, _ arguments: [any SQLBindable]) throws(StoreError) -> DeferredResult<[Row]>
 }
 
@@ -29,9 +29,9 @@ extension Database {
     }
 }
 
-/// A transaction that may write; everything in its closure is committed together or not at all.
+/// A transaction that may write; all statements of its closure are committed together or not at all.
 ///
-/// A closure may run more than once (serialization failures), so its only effects are its statements.
+/// A closure may run more than once (after a serialization failure), so its only effects must be its statements.
 package protocol Transaction: Database {
     /// Runs a statement and returns the number of rows that it changed.
     @discardableResult
@@ -42,7 +42,7 @@ package protocol Transaction: Database {
 
     /// Runs a statement without a result.
     ///
-    /// It may be sent along with the next one: its failure then shows there, or at the end of the closure.
+    /// It may be sent with the next statement: its failure then shows there, or at the end of the closure.
     func enqueue(_ sql: String, _ arguments: [any SQLBindable]) throws(StoreError)
 
     /// Marks a user as changed by this transaction, for ``StoreEngine/userChanges``.
@@ -71,10 +71,10 @@ package enum Dialect: Sendable {
     case sqlite
     case postgres
 
-    /// True where writers need locks of rows; SQLite has one writer.
+    /// True where writers need row locks; SQLite has one writer.
     package var locksRows: Bool { self == .postgres }
 
-    /// An aggregate: the texts of an expression with spaces between them.
+    /// An aggregate expression that joins the texts of a group with spaces.
     package func joined(_ expression: String) -> String {
         switch self {
         case .sqlite: "group_concat(\(expression), ' ')"
@@ -114,8 +114,8 @@ package enum Dialect: Sendable {
         }
     }
 
-    /// The suffix of a table's name that names the index to take; SQLite has no statistics and takes what has more columns
-    /// equal to something, however many rows those have in common.
+    /// The suffix of a table's name that names the index to use: SQLite has no statistics, and prefers the index with
+    /// more columns compared for equality, however many rows match.
     package func indexed(by index: String) -> String {
         switch self {
         case .sqlite: " INDEXED BY \(index)"
@@ -123,10 +123,10 @@ package enum Dialect: Sendable {
         }
     }
 
-    /// The clock of leases and due times: the database's on PostgreSQL, so that no node's clock matters; the bound value on
-    /// SQLite.
+    /// The clock of leases and due times: the database's on PostgreSQL, so that no node's clock counts; the bound value
+    /// on SQLite.
     ///
-    /// A subquery, so that it is evaluated once in a statement: an index cannot be searched by a value that may differ from
+    /// A subquery, so that a statement evaluates it once: an index cannot be searched by a value that may differ from
     /// row to row.
     package var clock: String {
         switch self {

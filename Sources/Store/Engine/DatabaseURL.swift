@@ -8,7 +8,7 @@ package enum DatabaseURL: Sendable, Equatable {
         if text.hasPrefix("sqlite:") {
             let path = String(text.dropFirst("sqlite:".count))
             guard !path.isEmpty, !path.hasPrefix(":"), !path.contains("\0") else { throw .path }
-            // `sqlite://data/x.db` reads as a host named "data" to some and as a path to others.
+            // Some programs read `sqlite://data/x.db` as a host named "data", others as a path.
             guard !path.hasPrefix("//") || path.hasPrefix("///") else { throw .path }
             self = .sqlite(path: path)
         } else if text.hasPrefix("postgres://") || text.hasPrefix("postgresql://") {

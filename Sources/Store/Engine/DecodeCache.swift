@@ -2,7 +2,7 @@ import Synchronization
 
 /// A cache of decoded (or encoded) JSON by the whole input, so that no entry can be out of date.
 ///
-/// For columns with few different values: SKUs, and the terms of their orders. A full cache is emptied.
+/// For columns with few different values: SKUs, and the terms of their orders. A full cache is cleared.
 final class DecodeCache<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     private let capacity = 256
     private let values = Mutex<[Key: Value]>([:])

@@ -3,7 +3,7 @@ extension Store {
     ///
     /// - Parameters:
     ///   - node: the name of a process that serves, 16 characters; nil for a command (PostgreSQL only).
-    ///   - now: seconds since 1970 by the node's clock; PostgreSQL has its own.
+    ///   - now: seconds since 1970 by the node's clock; PostgreSQL uses its own clock instead.
     ///   - jitter: a random number in 0..<1, which spreads retries (PostgreSQL only).
     ///   - onFailure: called when the storage can no longer be trusted (SQLite only); the process has to stop.
     /// - Throws: ``StoreError/owned(_:)`` when another process has the SQLite file.

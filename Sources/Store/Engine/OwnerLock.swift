@@ -2,7 +2,7 @@ import Domain
 import Foundation
 import Synchronization
 
-/// Says that this process owns an embedded database: an advisory lock on `<file>.lock`, held until ``release()``.
+/// Makes this process the owner of an embedded database: an advisory lock on `<file>.lock`, held until ``release()``.
 ///
 /// The lock belongs to the open file, so the kernel frees it when the process dies; the file itself stays, because
 /// removing it would let two processes lock two different files of the same name.
@@ -27,7 +27,7 @@ package final class OwnerLock: Sendable {
 
     deinit { release() }
 
-    /// Gives the database up; a second call does nothing.
+    /// Releases the lock; a second call does nothing.
     package func release() {
         descriptor.withLock { held in
             if let descriptor = held { close(descriptor) }
@@ -35,7 +35,7 @@ package final class OwnerLock: Sendable {
         }
     }
 
-    /// Leaves the process id for the error text of a second owner; the lock holds without it.
+    /// Writes the process id for the error text of a second owner; the lock holds without it.
     private static func sign(_ descriptor: Int32) {
         let text = Array("\(getpid())\n".utf8)
         guard ftruncate(descriptor, 0) == 0 else { return }

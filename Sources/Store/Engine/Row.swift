@@ -1,6 +1,7 @@
 package import FoundationEssentials
 
-/// A row of a result; columns are read by name, and a column that is not what the schema promises is a ``StoreError/corrupt(_:)``.
+/// A row of a result, whose columns are read by name; a column that breaks the schema's promise is a
+/// ``StoreError/corrupt(_:)``.
 package struct Row: Sendable {
     /// The names of the result's columns, shared by all its rows.
     package let columns: [String]

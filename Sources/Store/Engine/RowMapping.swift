@@ -1,7 +1,7 @@
 package import Domain
 import FoundationEssentials
 
-// Domain values out of rows; a value that no constraint of the schema lets in is `StoreError.corrupt`.
+// Domain values from rows; a value that the schema's constraints do not allow is `StoreError.corrupt`.
 extension Row {
     package func id<Subject>(_ column: String, _: Subject.Type = Subject.self) throws(StoreError) -> ID<Subject> {
         guard let id = ID<Subject>(try text(column)) else { throw .corrupt("column \(column) is not an id") }
@@ -37,7 +37,7 @@ extension Row {
         return choice
     }
 
-    /// The amount in two columns.
+    /// Reads an amount from two columns.
     package func money(_ value: String, _ currency: String) throws(StoreError) -> Money {
         guard let unit = Currency(try text(currency)) else { throw .corrupt("column \(currency) is not a currency") }
         return Money(value: try int(value), currency: unit)
@@ -47,7 +47,7 @@ extension Row {
         self[value] == .null ? nil : try money(value, currency)
     }
 
-    /// A JSON object by its names; most are empty, and take no parser.
+    /// Reads a JSON object as a dictionary; most are empty and need no parser.
     package func json<Value: Decodable>(
         _ column: String, _: [String: Value].Type = [String: Value].self
     ) throws(StoreError) -> [String: Value] {
@@ -69,12 +69,12 @@ extension Row {
 }
 
 extension Dictionary where Key == String, Value: Encodable {
-    /// This object as JSON text with its keys sorted; most are empty, and take no encoder.
+    /// This object as JSON text with sorted keys; most are empty and need no encoder.
     package func storedJSON() throws(StoreError) -> String { isEmpty ? "{}" : try sortedJSON() }
 }
 
 extension Encodable {
-    /// This value as JSON text with its keys sorted, so that equal values have equal texts.
+    /// This value as JSON text with sorted keys, so that equal values have equal texts.
     package func storedJSON() throws(StoreError) -> String { try sortedJSON() }
 
     fileprivate func sortedJSON() throws(StoreError) -> String {

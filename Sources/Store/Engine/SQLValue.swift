@@ -1,6 +1,6 @@
 package import FoundationEssentials
 
-/// A value bound to or read from SQL: the storage classes that both engines share.
+/// A value bound to or read from SQL, of one of the storage classes that both engines have.
 ///
 /// Booleans are integers 0 and 1, times are integer seconds, JSON is text.
 package enum SQLValue: Sendable, Equatable {

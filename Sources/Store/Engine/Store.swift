@@ -1,6 +1,6 @@
 package import ServiceLifecycle
 
-/// The database: SQLite or PostgreSQL behind the same calls.
+/// The database: SQLite or PostgreSQL through the same calls.
 ///
 /// The closures are synchronous, so no provider can be called inside a transaction.
 package struct Store: Sendable {
@@ -18,34 +18,38 @@ package struct Store: Sendable {
         try await engine.write(body)
     }
 
-    /// Runs the closure on one consistent snapshot: for reads that one user or one key bounds, or an index answers at once.
+    /// Runs the closure on one consistent snapshot: for reads that are bounded by one user or key, or that an index
+    /// answers at once.
     package func read<T: Sendable>(_ body: @escaping @Sendable (any Database) throws -> T) async throws -> T {
         try await engine.read(body)
     }
 
-    /// Runs the closure on one consistent snapshot: for lists, searches, sums, exports and other reads that may take long.
+    /// Runs the closure on one consistent snapshot: for lists, searches, sums, exports and other reads that may take
+    /// long.
     ///
-    /// It has few threads and connections of its own (``ReportLimits``), so that no ``read(_:)`` waits behind it.
-    /// - Throws: the closure's error, or ``StoreError``; ``StoreError/unavailable(_:)`` where too many wait, or where it
-    ///   takes longer than the limit.
+    /// Reports have few threads and connections of their own (``ReportLimits``), so that no ``read(_:)`` waits behind
+    /// them.
+    ///
+    /// - Throws: the closure's error, or ``StoreError``; ``StoreError/unavailable(_:)`` where too many calls wait, or
+    ///   where this one exceeds the time limit.
     package func report<T: Sendable>(_ body: @escaping @Sendable (any Database) throws -> T) async throws -> T {
         try await engine.report(body)
     }
 }
 
-/// The bounds of ``Store/report(_:)``.
+/// The limits of ``Store/report(_:)``.
 package struct ReportLimits: Sendable {
-    /// Threads, each with a connection of its own.
+    /// The number of threads, each with a connection of its own.
     package var threads = 2
-    /// Calls that wait for a thread; beyond it a caller gets ``StoreError/unavailable(_:)``.
+    /// The most calls that wait for a thread; a further caller gets ``StoreError/unavailable(_:)``.
     package var waiting = 64
-    /// The longest time that a call waits for a thread, and the longest that it may take: on SQLite as a whole, on PostgreSQL each of
-    /// its statements.
+    /// The longest time that a call waits for a thread, and the longest that it may take: the whole call on SQLite,
+    /// each of its statements on PostgreSQL.
     package var time = Duration.seconds(5)
 
     package init() {}
 
-    /// The limits of a command: it reads whole tables, and nobody waits behind it.
+    /// The limits of a command, which reads whole tables and behind which no other call waits.
     package static var ofCommand: ReportLimits {
         var limits = ReportLimits()
         limits.threads = 1
@@ -54,23 +58,40 @@ package struct ReportLimits: Sendable {
     }
 }
 
-/// An engine; its ``Service`` half owns the connections and stops them on graceful shutdown after the last accepted write.
+/// An engine; as a ``Service`` it owns the connections and, on graceful shutdown, closes them after the last accepted
+/// write.
 package protocol StoreEngine: Sendable, Service {
     var dialect: Dialect { get }
     @discardableResult
     func write<T: Sendable>(_ body: @escaping @Sendable (any Transaction) throws -> T) async throws -> T
     func read<T: Sendable>(_ body: @escaping @Sendable (any Database) throws -> T) async throws -> T
     func report<T: Sendable>(_ body: @escaping @Sendable (any Database) throws -> T) async throws -> T
-    /// Seconds since 1970 by the database's clock (the node's own on SQLite).
+    /// The seconds since 1970 by the database's clock, which on SQLite is the node's own.
     func databaseTime() async throws -> Int64
     /// The number of processes that serve this database, this one included.
     func liveNodes() async throws -> Int64
-    /// True when calls wait so long that further ones had better not begin.
+    /// True when calls wait so long that further requests should be refused.
     var isCongested: Bool { get }
     /// The users that this process has changed; nil where other processes write as well.
     var userChanges: UserChanges? { get }
-    /// Commits since the start: what group commit saves shows here.
+    /// The number of commits since the start; group commit keeps it below the number of writes.
     var commits: Int64 { get }
     /// Closes every connection; later calls fail with ``StoreError/unavailable(_:)``. For commands and tests; `serve` runs the service.
     func close() async
+}
+
+/// An error of the database or its engine; the text is for the log and never holds a bound value.
+package enum StoreError: Error, Sendable, Equatable {
+    /// The call wrote no row and may be tried again: no connection, a full disk, a lock or statement timeout.
+    case unavailable(String)
+    /// The commit was sent and its outcome is not known; look for its rows, or let the caller retry.
+    case outcomeUnknown(String)
+    /// The storage can no longer be trusted; the process stops.
+    case failed(String)
+    /// A stored value breaks the schema's promise.
+    case corrupt(String)
+    /// A statement that violates a constraint or is not valid SQL: a programming error.
+    case statement(String)
+    /// The embedded database is owned by another process.
+    case owned(String)
 }

@@ -1,10 +1,10 @@
 package import Domain
 import Synchronization
 
-/// The users that commits of this process changed, so that what was read of the others need not be read again.
+/// The users that commits of this process have changed, so that cached reads about the others stay valid.
 ///
-/// For a database that no other process writes. Users share slots: one may count as changed who was not, never the other
-/// way round.
+/// For a database that no other process writes. Users share slots, so an unchanged user may count as changed, never the
+/// reverse.
 package final class UserChanges: Sendable {
     private struct State {
         var commits: Int64 = 0
@@ -14,16 +14,16 @@ package final class UserChanges: Sendable {
 
     private let state = Mutex(State())
 
-    /// The number of commits that a snapshot which is opened now shows at least.
+    /// The number of commits that a snapshot opened now certainly shows.
     package var position: Int64 { state.withLock { $0.commits } }
 
-    /// True when a user has not changed since a snapshot that was opened after this position was read.
+    /// Returns whether a user has not changed since a snapshot that was opened after this position was read.
     package func isUnchanged(_ user: ID<User>, since position: Int64) -> Bool {
         let hash = user.hashValue
         return state.withLock { $0.last[Self.slot(hash, of: $0.last.count)] <= position }
     }
 
-    /// Marks users as changed before a commit: what was read of them is out of date, whether the commit succeeds or not.
+    /// Marks users as changed before a commit, whether it will succeed or not: cached reads about them are out of date.
     func announce(_ users: [ID<User>]) {
         guard !users.isEmpty else { return }
         state.withLock { state in
@@ -31,7 +31,7 @@ package final class UserChanges: Sendable {
         }
     }
 
-    /// Counts the commit of announced changes: a snapshot that is opened now shows them.
+    /// Counts the commit of announced changes, which a snapshot opened from now on shows.
     func committed(_ users: [ID<User>]) {
         guard !users.isEmpty else { return }
         state.withLock { $0.commits += 1 }

@@ -35,7 +35,7 @@ extension GrantQueries {
             .map(Grant.init(row:))
     }
 
-    /// The grant of the same source to the same user.
+    /// Finds the grant of the same source to the same user.
     package func find(like grant: Grant) throws(StoreError) -> Grant? {
         try db.row(
             "SELECT * FROM grants WHERE source_kind = ? AND environment = ? AND source_id = ? AND user_id = ?",
@@ -45,7 +45,7 @@ extension GrantQueries {
 }
 
 extension GrantQueries where Connection == any Transaction {
-    /// - Returns: false when this source granted to this user before.
+    /// - Returns: false when this source has already granted to this user.
     @discardableResult
     package func insert(_ grant: Grant) throws(StoreError) -> DeferredResult<Bool> {
         var days: Int64?
@@ -76,7 +76,7 @@ extension GrantQueries where Connection == any Transaction {
         ).map { $0 == 1 }
     }
 
-    /// Sets how long a grant of a store's purchase lasts; the caller holds its user's lock.
+    /// Updates the term of a grant of a store purchase; the caller holds the user's lock.
     package func updateTerm(_ grant: Grant) throws(StoreError) {
         var (days, endsAt): (Int64?, Timestamp?) = (nil, nil)
         switch grant.term {
@@ -91,7 +91,7 @@ extension GrantQueries where Connection == any Transaction {
 
     /// Deletes the grants of one transaction, which the grant of its subscription replaces.
     ///
-    /// - Returns: the users who had them.
+    /// - Returns: the users who had the grants.
     package func delete(ofTransaction key: String, in environment: Environment) throws(StoreError) -> [ID<User>] {
         try tx.rows(
             """
@@ -101,7 +101,7 @@ extension GrantQueries where Connection == any Transaction {
         ).map { row throws(StoreError) in try row.id("user_id") }
     }
 
-    /// Sets the revocation and suspension of a grant; the caller holds its user's lock.
+    /// Updates the revocation and suspension of a grant; the caller holds the user's lock.
     package func update(_ id: ID<Grant>, revocation: Grant.Revocation?, suspended: Bool) throws(StoreError) {
         try tx.enqueue(
             "UPDATE grants SET revoked_at = ?, revoked_by = ?, suspended = ? WHERE id = ?", revocation?.at,
@@ -177,6 +177,6 @@ private struct StoredAhead: Codable {
 }
 
 extension [Grant.Ahead] {
-    /// As JSON; nil where there are none.
+    /// The parts as JSON; nil where there are none.
     func stored() throws(StoreError) -> String? { isEmpty ? nil : try map(StoredAhead.init).storedJSON() }
 }

@@ -24,9 +24,9 @@ extension MeterQueries {
 }
 
 extension MeterQueries where Connection == any Transaction {
-    /// Consumes units in one guarded statement, so that of two clients who race for the last unit one is refused.
+    /// Consumes units in one guarded statement, so that of two clients that race for the last unit one is refused.
     ///
-    /// - Returns: the usage after it; nil when that would exceed the limit, and nothing is consumed.
+    /// - Returns: the usage after it; nil where that would exceed the limit, and nothing is consumed.
     package func consume(
         _ amount: Int64, of meter: String, user: ID<User>, period: Timestamp, limit: Int64?
     ) throws(StoreError) -> Int64? {

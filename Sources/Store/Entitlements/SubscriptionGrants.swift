@@ -1,14 +1,14 @@
 package import Domain
 
 extension GrantQueries where Connection == any Transaction {
-    /// Inserts the one grant of a subscription, or updates it; the caller holds its user's lock.
+    /// Inserts the one grant of a subscription, or updates it; the caller holds the user's lock.
     ///
-    /// - Returns: false where it stays as it was.
+    /// - Returns: false where the stored grant is equal already.
     package func upsert(_ grant: Grant) throws(StoreError) -> Bool {
         guard case .until(let end) = grant.term else { return false }
         guard let stored = try find(like: grant) else { return try insert(grant).value() }
         var grant = grant
-        // What an admin took back stays so.
+        // A revocation by an admin stays.
         if stored.revocation?.reason == .admin { grant.revocation = stored.revocation }
         guard !grant.isEqual(to: stored) else { return false }
         try tx.execute(
@@ -28,7 +28,7 @@ extension GrantQueries where Connection == any Transaction {
 }
 
 extension Grant {
-    /// True when two versions of one grant are equal but for what an admin set.
+    /// Returns whether two versions of one grant are equal, values that only an admin sets left out.
     fileprivate func isEqual(to other: Grant) -> Bool {
         var copy = Grant(
             id: other.id, user: user, sku: sku, kind: kind, tier: tier, rank: rank, source: source, order: order,

@@ -8,7 +8,7 @@ package enum DueWork: Sendable {
     case abandonedRequests
     /// Notifications without a job: those that an earlier release stored.
     case storedNotifications
-    /// Subscriptions of these accounts whose store is due to be asked.
+    /// Subscriptions of these accounts whose next check with the store is due.
     case subscriptions(accounts: [AccountID])
 
     /// The seconds after its start in which a payment or refund is not checked yet.
@@ -20,7 +20,7 @@ package enum DueWork: Sendable {
 extension JobQueries {
     /// Lists subjects of due work without a job of this kind (a quarantined job counts), longest due first.
     ///
-    /// Times are compared by the clock that leases count by.
+    /// Times are compared by the clock of the leases.
     package func listDueSubjects(
         of work: DueWork, without kind: String, limit: Int64, at now: Timestamp
     ) throws(StoreError) -> [String] {
@@ -39,7 +39,7 @@ extension JobQueries {
                 WHERE k.status IS NULL AND k.resource IS NOT NULL AND k.completed_at IS NULL AND k.lease_until <= \(time)
                 """
         case .storedNotifications:
-            // The oldest only: what this release stores has its job from the beginning.
+            // The oldest only: this release gives every notification a job when it stores it.
             sql = """
                 SELECT n.id AS subject, n.id AS at FROM (
                     SELECT id, received_at FROM notifications WHERE status = 'stored' ORDER BY id LIMIT 5000) n
@@ -47,7 +47,7 @@ extension JobQueries {
                 """
         case .subscriptions(let accounts):
             let marks = Array(repeating: "?", count: accounts.count).joined(separator: ", ")
-            // By the clock that set it: asking a store too soon does no harm.
+            // By the clock that set the time: asking a store too early does no harm.
             sql = """
                 SELECT s.id AS subject, s.next_check_at AS at
                 FROM subscriptions s\(db.dialect.indexed(by: "subscriptions_to_check"))

@@ -9,7 +9,7 @@ extension JobQueries {
             .map { row throws(StoreError) in try row.account("account") }
     }
 
-    /// A condition on `jobs`: the job calls none of these accounts; with its arguments.
+    /// A condition on `jobs` that excludes those that call one of these accounts, with its arguments.
     static func callsNone(of accounts: [AccountID]) -> (sql: String, bound: [any SQLBindable]) {
         guard !accounts.isEmpty else { return ("", []) }
         let marks = Array(repeating: "?", count: accounts.count).joined(separator: ", ")
@@ -17,7 +17,7 @@ extension JobQueries {
         return (" AND NOT EXISTS (\(found))", Array(repeating: accounts, count: 4).flatMap { $0 })
     }
 
-    /// - Parameter subject: an SQL expression of the subject, used four times.
+    /// - Parameter subject: an SQL expression for the subject, used four times.
     private static func accountsCalled(_ subject: String, restriction: String = "") -> String {
         let isInFlight = "state NOT IN ('succeeded', 'failed', 'cancelled', 'reversed')"
         return [

@@ -1,26 +1,27 @@
 package import Domain
 
-/// A job as it is stored.
+/// A stored job.
 package struct JobRecord: Sendable {
     package let id: ID<Job>
     package let kind: String
     package let subject: String
     package let state: Job.State
     package let runAt: Timestamp
-    /// Runs since the last success.
+    /// The attempts since the last success.
     package let attempts: Int64
-    /// Runs since the last one that recorded how it ended: more than one means that the process died in between.
+    /// The attempts since the last one that recorded its end; more than one means that a process died during an
+    /// attempt.
     package let silence: Int64
     /// The number of times that it was enqueued.
     package let requests: Int64
     package let epoch: Int64
-    /// True while a lease is held.
+    /// True while an attempt holds the lease.
     package let isRunning: Bool
     package let error: String
     package let createdAt: Timestamp
 }
 
-/// The lease of one run; what the run writes counts only while it is held.
+/// The lease of one attempt; the attempt's writes count only while it holds the lease.
 package struct JobLease: Sendable, Equatable {
     package let job: ID<Job>
     package let epoch: Int64
@@ -34,9 +35,9 @@ package struct JobLease: Sendable, Equatable {
 /// A restriction of webhook jobs by the health of their endpoints.
 package enum WebhookHealth: Sendable, Equatable {
     case any
-    /// Endpoints without failures, or failing for at most so many seconds.
+    /// Endpoints without failures, or failing for at most this number of seconds.
     case healthy(grace: Int64)
-    /// Endpoints that have only failed for longer.
+    /// Endpoints that have only failed, for more than this number of seconds.
     case failing(grace: Int64)
 
     /// A condition on `jobs`, with its arguments.
@@ -69,7 +70,7 @@ extension Transaction {
 }
 
 extension JobQueries {
-    /// True when there is any job of this kind.
+    /// Returns whether there is any job of this kind.
     package func hasAny(_ kind: String) throws(StoreError) -> Bool {
         try !db.rows("SELECT id FROM jobs WHERE kind = ? LIMIT 1", [kind]).isEmpty
     }
@@ -81,7 +82,7 @@ extension JobQueries {
         ).first.map(JobRecord.init(row:))
     }
 
-    /// Lists the kinds, out of these, of which at least one job is due and not leased.
+    /// Lists those of these kinds that have at least one due job without a lease.
     package func listDueKinds(
         of kinds: [String], endpoints health: WebhookHealth = .any, besides accounts: [AccountID] = [],
         at now: Timestamp
@@ -106,7 +107,7 @@ extension JobQueries {
         try db.row("SELECT id FROM jobs WHERE kind = ? AND subject = ?", kind, subject)?.id("id")
     }
 
-    /// Lists jobs, newest first; a state of nil means all.
+    /// Lists jobs, newest first; nil lists all states.
     package func list(
         _ state: Job.State?, before cursor: String?, limit: Int64, at now: Timestamp
     ) throws(StoreError) -> [JobRecord] {
@@ -130,9 +131,9 @@ extension JobQueries {
     }
 }
 
-// Leases are timed by the database's clock, so that no node's own clock can begin or extend one.
+// Leases are timed by the database's clock, so that no node's clock can begin or extend one.
 extension JobQueries where Connection == any Transaction {
-    /// Enqueues a job: one that waits becomes due earlier, one that runs is run again, one in quarantine stays there.
+    /// Enqueues a job: a waiting one becomes due earlier, a running one runs again, a quarantined one stays there.
     ///
     /// - Parameter delay: seconds from now.
     package func enqueue(
@@ -148,7 +149,7 @@ extension JobQueries where Connection == any Transaction {
             """, id, kind, subject, now, delay, now)
     }
 
-    /// Inserts a job unless there is one of this kind and subject.
+    /// Inserts a job unless there is one with this kind and subject.
     package func ensure(
         _ id: ID<Job>, kind: String, subject: String, at now: Timestamp
     ) throws(StoreError) {
@@ -159,11 +160,12 @@ extension JobQueries where Connection == any Transaction {
             """, id, kind, subject, now, now)
     }
 
-    /// Claims due jobs of some kinds under a new lease each, longest due first.
+    /// Claims due jobs of these kinds, each under a new lease, longest due first.
     ///
-    /// Each kind is searched by itself: only then the index gives due jobs in their order. A list of kinds would be searched
-    /// among all waiting jobs, such as those of every open order.
-    /// - Parameter accounts: jobs that call one of these are left out.
+    /// Each kind is searched by itself: only then does the index give due jobs in their order. A search for a list of
+    /// kinds would read all waiting jobs, such as those of every open order.
+    ///
+    /// - Parameter accounts: jobs that call one of these accounts are left out.
     package func claim(
         kinds: [String], of health: WebhookHealth = .any, besides accounts: [AccountID] = [], limit: Int64,
         lease: Int64, at now: Timestamp
@@ -185,7 +187,8 @@ extension JobQueries where Connection == any Transaction {
             "SELECT id FROM (\(all)) AS of_all ORDER BY run_at, id LIMIT ?", bound + [limit], lease: lease, at: now)
     }
 
-    /// Claims one job under a new lease, due or not; nil when another run has its lease or it is in quarantine.
+    /// Claims one job under a new lease, due or not; nil when another attempt has the lease or the job is in
+    /// quarantine.
     package func claim(
         kind: String, subject: String, lease: Int64, at now: Timestamp
     ) throws(StoreError) -> JobRecord? {
@@ -198,7 +201,8 @@ extension JobQueries where Connection == any Transaction {
 
     /// Claims the chosen jobs under a new lease.
     ///
-    /// - Parameter choice: a query of ids, materialized, because a subquery could run again for every row with its limit.
+    /// - Parameter choice: a query of ids. It is materialized, because a subquery with a limit could be evaluated again
+    ///   for every row.
     private func claim(
         _ choice: String, _ bound: [any SQLBindable], lease: Int64, at now: Timestamp
     ) throws(StoreError) -> [JobRecord] {
@@ -213,9 +217,9 @@ extension JobQueries where Connection == any Transaction {
         ).map(JobRecord.init(row:))
     }
 
-    /// Sets the due time of a running job for the case that its lease ends by itself.
+    /// Sets the due time of a running job, for the case that its lease expires.
     ///
-    /// - Parameter error: the text about the runs before this one.
+    /// - Parameter error: the text about the attempts before this one.
     package func postponeAfterLease(
         _ lease: JobLease, by seconds: Int64, error: String, at now: Timestamp
     ) throws(StoreError) {
@@ -225,16 +229,16 @@ extension JobQueries where Connection == any Transaction {
             error, lease.job, lease.epoch)
     }
 
-    /// Extends a lease; a lease that its run has given back is not extended by a late heartbeat.
+    /// Extends a lease; a late heartbeat does not extend a lease that its attempt has given back.
     ///
-    /// - Returns: false when the lease was lost; the run must stop.
+    /// - Returns: false when the lease was lost; the attempt must stop.
     package func extend(_ lease: JobLease, by seconds: Int64, at now: Timestamp) throws(StoreError) -> Bool {
         try tx.execute(
             "UPDATE jobs SET lease_until = \(tx.dialect.clock) + ? WHERE id = ? AND lease_epoch = ? AND lease_until > 0",
             now, seconds, lease.job, lease.epoch) == 1
     }
 
-    /// True when the lease is still this run's; until the commit no other run can claim it.
+    /// Returns whether this attempt still has the lease; until the commit no other attempt can claim the job.
     ///
     /// The job may be enqueued again meanwhile: a stronger lock would deadlock with that.
     package func isCurrent(_ lease: JobLease) throws(StoreError) -> DeferredResult<Bool> {
@@ -242,7 +246,7 @@ extension JobQueries where Connection == any Transaction {
         return try tx.deferredRows(sql + tx.dialect.forKeyShare, lease.job, lease.epoch).map { !$0.isEmpty }
     }
 
-    /// Deletes a job after a good run; one that was enqueued again meanwhile is due at once instead.
+    /// Deletes a job after a successful attempt; one that was enqueued again meanwhile is due at once instead.
     ///
     /// - Returns: false when the lease was lost.
     package func finish(_ lease: JobLease, requests: Int64, at now: Timestamp) throws(StoreError) -> Bool {
@@ -256,7 +260,7 @@ extension JobQueries where Connection == any Transaction {
             """, now, lease.job, lease.epoch) == 1
     }
 
-    /// Postpones a job after a good run; one that was enqueued again meanwhile is due at once.
+    /// Postpones a job after a successful attempt; one that was enqueued again meanwhile is due at once.
     ///
     /// - Returns: false when the lease was lost.
     package func postpone(
@@ -270,9 +274,9 @@ extension JobQueries where Connection == any Transaction {
             """, now, requests, delay, lease.job, lease.epoch) == 1
     }
 
-    /// Postpones a job after a failed run.
+    /// Postpones a job after a failed attempt.
     ///
-    /// - Parameter isAnew: true sets the count of attempts back to 0.
+    /// - Parameter isAnew: true resets the count of attempts to 0.
     /// - Returns: false when the lease was lost.
     package func postponeFailed(
         _ lease: JobLease, delay: Int64, error: String, isAnew: Bool, at now: Timestamp
@@ -303,7 +307,7 @@ extension JobQueries where Connection == any Transaction {
             """, now, id) == 1
     }
 
-    /// Ends every lease: the one process that owns the database has just started, so no run is alive.
+    /// Ends every lease: the only process that uses the database has just started, so no attempt is running.
     package func endLeases() throws(StoreError) {
         try tx.execute("UPDATE jobs SET lease_until = 0 WHERE lease_until <> 0")
     }
@@ -317,7 +321,7 @@ extension JobQueries where Connection == any Transaction {
             """, now, kind, subject)
     }
 
-    /// Deletes a subject's job, in whatever state.
+    /// Deletes a subject's job, whatever its state.
     package func delete(kind: String, subject: String) throws(StoreError) {
         try tx.enqueue("DELETE FROM jobs WHERE kind = ? AND subject = ?", kind, subject)
     }

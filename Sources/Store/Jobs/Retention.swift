@@ -1,10 +1,10 @@
 package import Domain
 
-/// The rows that are deleted when their retention time is over.
+/// The rows that are deleted once their retention time is over.
 package enum RetentionTable: Sendable {
     /// The raw texts of notifications; their hashes and facts stay.
     case rawNotifications
-    /// Notifications that never verified.
+    /// Notifications whose verification failed.
     case refusedNotifications
     /// Idempotency keys with their answers.
     case idempotencyKeys
@@ -29,7 +29,7 @@ extension Transaction {
 extension RetentionQueries where Connection == any Transaction {
     /// Deletes rows that are older than a number of days, the oldest first, and returns their count.
     ///
-    /// Ages count by the clock that leases count by, so that no node's own clock can drop anything early.
+    /// Ages count by the clock of the leases, so that no node's clock can delete a row early.
     package func delete(
         _ table: RetentionTable, olderThan days: Int64, limit: Int64, at now: Timestamp
     ) throws(StoreError) -> Int {
@@ -44,7 +44,7 @@ extension RetentionQueries where Connection == any Transaction {
                     ORDER BY received_at LIMIT ?)
                 """, now, seconds, limit)
         case .refusedNotifications:
-            // Ids tell the time of the node that made them, which may be a day off, as this one's may.
+            // Ids carry the time of the node that made them, whose clock may be a day off, and so may this node's.
             let end = ID<Notification>.least(at: now.adding(seconds: -seconds).adding(days: 2))
             return try tx.execute(
                 """
@@ -53,7 +53,7 @@ extension RetentionQueries where Connection == any Transaction {
                     ORDER BY id LIMIT ?)
                 """, end, now, seconds, limit)
         case .idempotencyKeys:
-            // A run that still holds its key is not cut off from it.
+            // The key of a request that still holds its lease stays.
             return try tx.execute(
                 """
                 DELETE FROM idempotency_keys WHERE (caller, key) IN (

@@ -10,9 +10,9 @@ package struct APIKeyRecord: Sendable {
     /// SHA-256 of the whole key.
     package let hash: Data
     package let createdAt: Timestamp
-    /// The time from which it is invalid; nil: never.
+    /// The time from which the key is invalid; nil for never.
     package let expiresAt: Timestamp?
-    /// Exact to a minute; nil: never.
+    /// The time of its last use, exact to a minute; nil for never.
     package let lastUsedAt: Timestamp?
     package let revokedAt: Timestamp?
 
@@ -107,7 +107,7 @@ extension APIKeyQueries where Connection == any Transaction {
             key.expiresAt)
     }
 
-    /// Records the use of a key; an earlier time than the stored one changes nothing.
+    /// Records the use of a key; a time before the stored one changes nothing.
     package func recordUse(of key: ID<APIKey>, at now: Timestamp) throws(StoreError) {
         try tx.execute(
             "UPDATE api_keys SET last_used_at = ? WHERE id = ? AND (last_used_at IS NULL OR last_used_at < ?)", now,
@@ -115,7 +115,7 @@ extension APIKeyQueries where Connection == any Transaction {
             now)
     }
 
-    /// - Returns: false when there is no such valid key.
+    /// - Returns: false when there is no valid key with this id.
     package func revoke(_ id: ID<APIKey>, at now: Timestamp) throws(StoreError) -> Bool {
         try tx.execute("UPDATE api_keys SET revoked_at = ? WHERE id = ? AND revoked_at IS NULL", now, id) == 1
     }

@@ -1,7 +1,7 @@
 import Crypto
 package import Foundation
 
-/// The keys that encrypt secrets at rest: AES-256-GCM, bound to the context that the secret is stored in.
+/// The keys that encrypt secrets at rest with AES-256-GCM; a secret is bound to the context in which it is stored.
 ///
 /// A sealed secret is a version byte (1), the first 4 bytes of the SHA-256 of its key, a nonce of 12 bytes, the
 /// ciphertext and a tag of 16 bytes. The first key seals; every key opens, so a new key is put in front of the old one.
@@ -30,18 +30,19 @@ package struct KeyRing: Sendable {
         self.all = all
     }
 
-    /// True when the key that sealed this is in the ring; the secret is not opened.
+    /// Returns whether the key that sealed this is in the ring, without opening it.
     package func hasKey(of sealed: Data) -> Bool {
         let id = Data(sealed.dropFirst().prefix(Self.idLength))
         return all.contains { $0.id == id }
     }
 
-    /// True when this was sealed with the first key.
+    /// Returns whether this was sealed with the first key.
     package func isNewest(_ sealed: Data) -> Bool {
         Data(sealed.dropFirst().prefix(Self.idLength)) == first.id
     }
 
-    /// - Parameter context: the table, column and key that the result is stored under, such as "payments.contract/pay_…"; it opens only there.
+    /// - Parameter context: the table, column and key under which the result is stored, such as
+    ///   "payments.contract/pay_…"; it can be opened only with this context.
     package func seal(_ plaintext: Data, context: String) throws(KeyRingError) -> Data {
         do {
             let box = try AES.GCM.seal(plaintext, using: first.secret, authenticating: Data(context.utf8))
@@ -67,15 +68,15 @@ package struct KeyRing: Sendable {
     }
 }
 
-/// The errors of a key ring: it cannot be made, or a secret cannot be opened.
+/// The errors of making a key ring and of sealing and opening with it.
 package enum KeyRingError: Error, Sendable, Equatable {
     case noKeys
-    /// A key of this many bytes; a key has 32.
+    /// A key with this number of bytes; a key must have 32.
     case keyLength(Int)
     case notSealed
-    /// Sealed with a key that is not in the ring.
+    /// The text was sealed with a key that is not in the ring.
     case unknownKey
-    /// Not sealed by this ring for this context.
+    /// The text was not sealed by this ring with this context.
     case damaged
 }
 

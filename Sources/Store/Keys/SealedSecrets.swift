@@ -6,7 +6,7 @@ package struct SealedColumn: Sendable, Hashable {
     package let column: String
     /// The primary key.
     package let key: [String]
-    /// Further columns that are part of the seal's context.
+    /// Further columns that are part of the context of the seal.
     package let further: [String]
 
     package init(_ table: String, _ column: String, key: [String], further: [String] = []) {
@@ -25,7 +25,7 @@ package struct SealedValue: Sendable {
     package let sealed: Data
 }
 
-/// Sealed secrets of every table, for sealing them again under another key.
+/// Sealed secrets of every table, to be sealed again with another key.
 ///
 /// `db.secrets` reads; `tx.secrets` also writes.
 package struct SecretQueries<Connection> {
@@ -42,7 +42,7 @@ extension Transaction {
 }
 
 extension SecretQueries {
-    /// Lists the secrets of a column after a row, in the order of its table's primary key.
+    /// Lists the secrets of a column that come after a row, in the order of the table's primary key.
     package func list(
         _ column: SealedColumn, after key: [String]?, limit: Int64
     ) throws(StoreError) -> [SealedValue] {
@@ -63,7 +63,7 @@ extension SecretQueries {
         }
     }
 
-    /// Lists the newest sealed secret of each kind that a node has to open.
+    /// Lists the newest sealed secret of each kind that a node must be able to open.
     package func listNewest() throws(StoreError) -> [Data] {
         var newest: [Data] = []
         for select in [

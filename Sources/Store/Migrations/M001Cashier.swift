@@ -1,9 +1,9 @@
 extension Migrations {
     /// Users, catalogue, orders, payments, refunds, disputes, grants, balances, usage, events, audit, inbox, keys.
     ///
-    /// `users` is the only table that knows the app's own user ids; `user_states` is the row that is locked first.
-    /// A payment with `offers` (the product ids of a store's contract) captures nothing itself: what the store charged
-    /// and gave back is on the order.
+    /// `users` is the only table that knows the app's own user ids; the row of `user_states` is locked first. A payment
+    /// with `offers` (the product ids of a store's contract) captures no money itself: the amounts that the store
+    /// charged and gave back are on the order.
     static let cashier = """
         CREATE TABLE users (
             id {text} NOT NULL PRIMARY KEY,

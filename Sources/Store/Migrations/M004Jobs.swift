@@ -1,7 +1,7 @@
 extension Migrations {
-    /// Work that is done under leases: one row for each kind and subject.
+    /// Jobs, which are done under leases: one row for each kind and subject.
     ///
-    /// `asked` counts how often the work was asked for, so that what was asked while a run was under way is done again.
+    /// `asked` counts the requests for a job, so that a job that is requested during an attempt is attempted again.
     static let jobs = """
         CREATE TABLE jobs (
             id {text} NOT NULL PRIMARY KEY,

@@ -1,8 +1,8 @@
 extension Migrations {
-    /// Partners' endpoints, and each event's way to each of them.
+    /// Partners' endpoints, and the delivery of each event to each endpoint.
     ///
-    /// `next_at` is when the next attempt is due; `first_done` says that the first attempt has ended, from when on nothing
-    /// waits for this delivery any more.
+    /// `next_at` is the time of the next attempt; `first_done` is 1 once the first attempt has ended, and then no other
+    /// delivery waits for this one.
     static let webhooks = """
         CREATE TABLE webhooks (
             id {text} NOT NULL PRIMARY KEY,

@@ -1,5 +1,5 @@
 extension Migrations {
-    /// The chain over all subjects' audit chains, and what retention looks for.
+    /// The chain over all subjects' audit chains, and an index for retention.
     ///
     /// `audit.seal` is the position of the seal that covers an entry; it is set once.
     static let auditSeals = """
@@ -16,7 +16,7 @@ extension Migrations {
 
         """
 
-    /// Refuses every change of the audit but the sealing of an entry, whoever asks for it.
+    /// Triggers that refuse every change of the audit but the sealing of an entry.
     static let auditIsAppendOnly: [Dialect: [String]] = [
         .sqlite: [
             """

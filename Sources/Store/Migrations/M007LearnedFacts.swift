@@ -1,5 +1,5 @@
 extension Migrations {
-    /// Facts that providers answered to queries; with the facts of notifications they are all that providers stated.
+    /// Facts from answers to queries; together with the facts of notifications, they are all that providers stated.
     static let learnedFacts = """
         CREATE TABLE learned_facts (
             id {text} NOT NULL PRIMARY KEY,

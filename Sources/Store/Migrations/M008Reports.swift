@@ -1,5 +1,5 @@
 extension Migrations {
-    /// Indexes of admins' lists and sums.
+    /// Indexes for admins' lists and sums.
     static let reports = """
         CREATE INDEX orders_by_payday ON orders (paid_at) WHERE paid_at IS NOT NULL;
         CREATE INDEX purchases_by_user ON purchases (user_id) WHERE user_id IS NOT NULL;

@@ -1,5 +1,5 @@
 extension Migrations {
-    /// Subscriptions with what was signed about their renewal, and what a store's own word needs besides.
+    /// Subscriptions with their signed renewal information, and tables for the store's answers to queries.
     static let subscriptions = """
         CREATE TABLE subscriptions (
             id {text} NOT NULL PRIMARY KEY,

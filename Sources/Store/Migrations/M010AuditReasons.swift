@@ -1,9 +1,9 @@
 extension Migrations {
-    /// Words that people wrote stand beside the chained audit, where an erasure can take them away.
+    /// Free text by people is stored beside the chained audit, so that an erasure can delete it.
     ///
-    /// Histories of orders and refunds of people who are erased lose theirs. What is left in older audit entries stays:
-    /// changing them would break the chain. Idempotency keys that an earlier release stored as they came are found by
-    /// their index and digested in the course of retention.
+    /// The histories of orders and refunds of erased users lose their free text. Older audit entries stay as they are,
+    /// because a change would break the chain. Idempotency keys that an earlier release stored in plain text are found
+    /// by their index and digested in the course of retention.
     static let auditReasons = """
         CREATE TABLE audit_reasons (
             subject {text} NOT NULL,

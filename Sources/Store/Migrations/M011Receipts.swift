@@ -1,5 +1,6 @@
 extension Migrations {
-    /// App receipts: each holds many purchases, so that it is kept once, and only while one of them has no better evidence.
+    /// App receipts: each covers many purchases, so it is stored once, and only while one of them has no better
+    /// evidence.
     static let receipts = """
         CREATE TABLE receipts (
             digest {text} NOT NULL PRIMARY KEY,

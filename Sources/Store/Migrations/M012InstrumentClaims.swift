@@ -1,5 +1,6 @@
 extension Migrations {
-    /// A wallet's token is charged once for ever: its signed transaction id belongs to the payment that came first.
+    /// Claims of wallet tokens: a token is charged only once, and its signed transaction id belongs to the first
+    /// payment.
     static let instrumentClaims = """
         CREATE TABLE instrument_claims (
             transaction_id {text} NOT NULL PRIMARY KEY,

@@ -1,5 +1,5 @@
 extension Migrations {
-    /// Some payment services compare where the payer is; it is kept, sealed, until the payment is opened or ends.
+    /// The payer's address, which some payment services compare: stored, sealed, until the payment is opened or final.
     static let payerAddresses = """
         ALTER TABLE payments ADD COLUMN payer_address {blob};
 

@@ -1,7 +1,8 @@
 extension Migrations {
-    /// Jobs count the runs in a row that end without a word apart from the others, and a payment says what its client takes.
+    /// The number of consecutive attempts of a job that ended without a result, counted apart from the others, and the
+    /// contract types that the client of a payment accepts.
     ///
-    /// Earlier releases gave up jobs that wait for money when a provider was away for long.
+    /// Earlier releases put jobs that wait for money into quarantine when a provider was unreachable for long.
     static let moneyJobs = """
         ALTER TABLE jobs ADD COLUMN silence {int} NOT NULL DEFAULT 0 CHECK (silence >= 0);
         UPDATE jobs SET state = 'waiting', attempts = 0

@@ -1,5 +1,5 @@
 extension Migrations {
-    /// A refused notification says why in a word; of those that are kept already nobody knows it.
+    /// The reason of a refused notification, as one word; unknown for notifications that are stored already.
     static let refusalReasons = """
         ALTER TABLE notifications ADD COLUMN refusal {text};
 

@@ -1,8 +1,9 @@
 extension Migrations {
-    /// Refused notifications have a size and say whether their signature was good, because those that nobody signed make
-    /// room first; of those that are kept already the reason tells it, and `unreadable` may be either, so it is not.
+    /// The size of refused notifications and the validity of their signature, because unsigned ones are deleted first.
     ///
-    /// Open orders are counted by user, and what was free once is found by user and SKU. Orders that are there count.
+    /// For stored notifications the reason decides about the signature; `unreadable` can be either and counts as
+    /// unsigned. Open orders are counted by user, and earlier free orders are found by user and SKU; stored orders
+    /// count.
     static let refusedRoom = """
         ALTER TABLE notifications ADD COLUMN refused_bytes {int} NOT NULL DEFAULT 0 CHECK (refused_bytes >= 0);
         ALTER TABLE notifications ADD COLUMN refused_signed {int} NOT NULL DEFAULT 0 CHECK (refused_signed IN (0, 1));

@@ -1,8 +1,8 @@
 extension Migrations {
-    /// Parts that a store took back, families, and periods that lie ahead.
+    /// Partial revocations by a store, family sharing, and periods that begin later.
     ///
-    /// Orders of what a member of the family bought have cost nothing. What else earlier releases treated otherwise is brought
-    /// in line by a job, because that changes what users own and has to be announced.
+    /// Orders of purchases that a family member shares have cost nothing. Other rows that earlier releases treated
+    /// differently are recomputed by a job, because that changes what users own and has to be announced.
     static let appleParts = """
         ALTER TABLE purchases ADD COLUMN revocation_ends_sharing {int} CHECK (revocation_ends_sharing IN (0, 1));
         -- When the volume purchase ends whose receipt the row was read from.

@@ -1,15 +1,16 @@
 extension Migrations {
-    /// The tables that lists of orders and daily sums are read from.
+    /// The tables from which lists of orders and daily sums are read.
     ///
-    /// `order_places` has each order once for every way in which lists find it: by who may see it (`''` for an order of no
-    /// partner, which all may see; `*` and `p:<partner>` for one of a partner), by an account that it was tried at or paid
-    /// through (`''` for whichever), and by its status. `order_sums` has what `orders`, `payments`, `refunds` and `disputes`
-    /// come to by day of UTC and currency, in Production; one day's rows (`slot`) are added up, so that the connections of
-    /// PostgreSQL do not wait for each other. Both follow by triggers (``OrderTriggers``), so that they are right also
-    /// while a node of the release before still writes. They are filled here from the rows that are there.
+    /// `order_places` has each order once for every way in which lists find it: by its audience (`''` for an order of
+    /// no partner, which everybody may see; `*` and `p:<partner>` for an order of a partner), by an account that it was
+    /// tried at or paid through (`''` for any), and by its status. `order_sums` has the sums of `orders`, `payments`,
+    /// `refunds` and `disputes` by day of UTC and currency, in Production. The rows of one day (`slot`) are added up;
+    /// there are several, so that PostgreSQL's connections do not wait for each other. Triggers (``OrderTriggers``)
+    /// keep both tables correct, also while a node of the release before still writes. Here they are filled from the
+    /// stored rows.
     ///
-    /// `look_at` is when the work finder next looks at a payment or refund that is not final; 0 is at once, so that it
-    /// begins with those that are there.
+    /// `look_at` is the time at which the work finder next looks at a payment or refund that is not final; 0 means at
+    /// once, so that it begins with the stored ones.
     static let orderLists = """
         CREATE TABLE order_places (
             audience {text} NOT NULL,
@@ -94,7 +95,7 @@ extension Migrations {
 
         """
 
-    /// `Order.status` of the order `o` and of the payment `p` that paid it.
+    /// `Order.status` in SQL, of the order `o` and the payment `p` that paid it.
     static let orderStatus = """
         CASE WHEN o.state <> 'paid' THEN o.state
             WHEN o.revoked_share IS NOT NULL AND o.returned_at IS NOT NULL AND o.charged IS NULL THEN

@@ -4,9 +4,10 @@ extension Migrations {
     ]
 }
 
-/// The triggers that keep `order_places` and `order_sums` (``Migrations/orderLists``).
+/// The triggers that maintain `order_places` and `order_sums` (``Migrations/orderLists``).
 ///
-/// A later migration that makes `orders`, `payments`, `refunds`, `disputes` or `purchases` anew must make these anew too.
+/// A later migration that recreates `orders`, `payments`, `refunds`, `disputes` or `purchases` must recreate these
+/// triggers, too.
 struct OrderTriggers {
     let dialect: Dialect
 
@@ -155,7 +156,7 @@ struct OrderTriggers {
         """
     }
 
-    /// The part of the sums that a refund or dispute itself is.
+    /// The contribution of a refund or dispute row itself to the sums.
     private func own(_ row: String, of table: String, _ sign: Int) -> String {
         """
         SELECT \(row).created_at / 86400 AS day, \(row).currency AS currency, 0 AS opened, 0 AS paid, 0 AS charged,
@@ -184,7 +185,7 @@ struct OrderTriggers {
 
     // MARK: Triggers
 
-    /// - Parameter columns: those of which one has changed.
+    /// - Parameter columns: the trigger fires only when one of these has changed.
     private func trigger(
         _ name: String, _ event: String, of columns: [String] = [], on table: String, when condition: String? = nil,
         _ statements: [String]

@@ -1,7 +1,7 @@
 extension Migrations {
-    /// The order of a balance's changes, what each of them left, and why it was made.
+    /// The position of each change of a balance, the balance after it, and its reason.
     ///
-    /// Changes that are there get their place by their time and source; why they were made stays in the audit.
+    /// Stored changes get their positions by time and source; their reasons stay in the audit.
     static let balanceHistory = """
         ALTER TABLE ledger ADD COLUMN position {int};
         ALTER TABLE ledger ADD COLUMN balance {int};

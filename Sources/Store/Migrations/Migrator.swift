@@ -8,7 +8,7 @@ package struct Migration: Sendable, Equatable {
     package let name: String
     /// Statements that end in ";\n", with the portable types of ``Dialect/schema(_:)``.
     package let sql: String
-    /// Statements for which the engines have no words in common, such as triggers; run after the others as they stand.
+    /// Statements whose SQL differs between the engines, such as triggers; run unchanged after the others.
     package let particular: [Dialect: [String]]
 
     package init(number: Int, name: String, sql: String, particular: [Dialect: [String]] = [:]) {
@@ -18,7 +18,7 @@ package struct Migration: Sendable, Equatable {
         self.particular = particular
     }
 
-    /// SHA-256 of the texts for both engines in hexadecimal: a migration that was applied is never edited.
+    /// SHA-256 of the texts for both engines in hexadecimal, by which an edit of an applied migration is noticed.
     package var digest: String {
         let others = [Dialect.sqlite, .postgres].flatMap { dialect in
             (particular[dialect] ?? []).map { ";\n-- \(dialect)\n\($0)" }
@@ -37,7 +37,7 @@ package struct Migration: Sendable, Equatable {
     }
 }
 
-/// The reasons for which a database and this binary do not fit together.
+/// The reasons why a database and this binary do not fit together.
 package enum MigrationError: Error, Sendable, Equatable, CustomStringConvertible {
     /// The database has a migration that this binary does not know: it was written by a newer one.
     case unknown(number: Int, name: String)
@@ -66,10 +66,10 @@ package enum Migrator {
         ) {strict}
         """
 
-    /// Any number that no other program uses on the same database.
+    /// A number for advisory locks that no other program should use on the same database.
     private static let advisoryLock: Int64 = 0x7061_7964_6573_6b
 
-    /// The migrations that the database does not have yet; an empty database has none of them.
+    /// Returns the migrations that the database does not have yet: all of them for an empty database.
     ///
     /// - Throws: ``MigrationError`` when the database was migrated by another binary.
     package static func pending(_ migrations: [Migration], in store: Store) async throws -> [Migration] {
@@ -89,7 +89,7 @@ package enum Migrator {
         for migration in try await pending(migrations, in: store) {
             let isNew = try await store.write { transaction in
                 try prepare(transaction)
-                // Another node may have applied it, or a newer one more than it, since it was found pending.
+                // Since the check, another node may have applied this migration, or a newer one further migrations.
                 guard try pending(migrations, in: transaction).contains(migration) else { return false }
                 for statement in migration.statements(transaction.dialect) { try transaction.execute(statement) }
                 try transaction.execute(

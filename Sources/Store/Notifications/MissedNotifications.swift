@@ -1,7 +1,7 @@
 package import Domain
 
 extension NotificationQueries {
-    /// The time until which the notification history of an app was fetched from its store; nil: never.
+    /// The time until which the notification history of an app was fetched from its store; nil for never.
     package func fetchedUntil(
         _ account: AccountID, _ environment: Environment, app: String
     ) throws(StoreError) -> Timestamp? {

@@ -9,7 +9,7 @@ package struct NotificationRecord: Sendable {
     package let type: String
     /// The verified facts as JSON text.
     package let facts: String
-    /// Sealed; dropped after the retention time.
+    /// The sealed raw body; deleted after the retention time.
     package let body: Data
     package let headers: Data
     /// SHA-256 of the raw body.
@@ -42,7 +42,7 @@ package struct StoredNotification: Sendable {
     package let facts: String
     /// True while it is stored and not processed.
     package let isWaiting: Bool
-    /// Sealed; nil where the raw text has been dropped, and where it was not taken for processing.
+    /// The sealed raw body; nil where it was deleted, and where the notification was not read for processing.
     package let body: Data?
 }
 
@@ -68,7 +68,7 @@ package struct NotificationContent: Sendable {
     package let receivedAt: Timestamp
 }
 
-/// The bounds of an account's refused notifications.
+/// The limits of an account's refused notifications.
 package struct RefusedLimits: Sendable {
     package let count: Int64
     /// The sum of the sizes of sealed bodies and headers.
@@ -97,14 +97,14 @@ extension Transaction {
 }
 
 extension NotificationQueries {
-    /// True when the inbox has this event of an account.
+    /// Returns whether the inbox has this event of an account.
     package func exists(_ account: AccountID, eventID: String) throws(StoreError) -> Bool {
         try db.row(
             "SELECT 1 AS one FROM notifications WHERE account = ? AND provider_event_id = ?", account,
             eventID.firstScalars(255)) != nil
     }
 
-    /// Lists notifications, newest first; a status of nil means all.
+    /// Lists notifications, newest first; nil lists all statuses.
     package func list(
         _ status: Domain.Notification.Status?, before cursor: String?, limit: Int64
     ) throws(StoreError) -> [NotificationSummary] {
@@ -144,10 +144,12 @@ extension NotificationQueries {
 }
 
 extension NotificationQueries where Connection == any Transaction {
-    /// Inserts a notification that did not verify, once for its event id; beyond the bounds, notifications that were not
-    /// signed are deleted first, then the oldest.
+    /// Inserts a notification whose verification failed, once for each event id.
     ///
-    /// - Parameter isSigned: true for a valid signature; such a notification replaces an unsigned one with the same event id.
+    /// Beyond the limits, unsigned notifications are deleted first, then the oldest.
+    ///
+    /// - Parameter isSigned: true for a valid signature; such a notification replaces an unsigned one with the same
+    ///   event id.
     package func insertRefused(
         _ record: NotificationRecord, isSigned: Bool, limits: RefusedLimits
     ) throws(StoreError) {
@@ -174,9 +176,10 @@ extension NotificationQueries where Connection == any Transaction {
         }
     }
 
-    /// The row that a notification is processed again under: its own, or an earlier one with the same event id.
+    /// Returns the row under which a notification is processed again: its own, or an earlier one with the same event
+    /// id.
     ///
-    /// - Parameter record: the result of verifying it again.
+    /// - Parameter record: the result of verifying the notification again.
     package func replayTarget(
         of id: ID<Domain.Notification>, as record: NotificationRecord?
     ) throws(StoreError) -> ID<Domain.Notification> {
@@ -186,9 +189,9 @@ extension NotificationQueries where Connection == any Transaction {
         return try earlier?.id("id", Domain.Notification.self) ?? id
     }
 
-    /// Sets a notification back to `stored` for processing; its job is locked before.
+    /// Sets a notification back to `stored` for processing; the caller has locked its job.
     ///
-    /// - Parameter record: the result of verifying it again; nil leaves the facts.
+    /// - Parameter record: the result of verifying the notification again; nil leaves the facts.
     package func replay(
         _ id: ID<Domain.Notification>, as record: NotificationRecord?, into target: ID<Domain.Notification>
     ) throws(StoreError) {
@@ -206,7 +209,7 @@ extension NotificationQueries where Connection == any Transaction {
 
     /// Inserts a notification unless its account has this event already.
     ///
-    /// - Parameter refused: the size of a refused notification, and true if it was signed.
+    /// - Parameter refused: the size of a refused notification in bytes, and whether it was signed.
     private func insert(
         _ record: NotificationRecord, status: String, refused: (bytes: Int64, isSigned: Bool) = (0, false)
     ) throws(StoreError) {
@@ -222,7 +225,7 @@ extension NotificationQueries where Connection == any Transaction {
             record.digest, record.receivedAt, record.refusal, refused.bytes, refused.isSigned)
     }
 
-    /// Inserts a notification once and returns the stored row: this, or an earlier one of the same event.
+    /// Inserts a notification once and returns the stored row: this one, or an earlier one of the same event.
     package func insert(_ record: NotificationRecord) throws(StoreError) -> StoredNotification {
         try insert(record, status: "stored")
         let stored = try tx.row(
@@ -232,9 +235,9 @@ extension NotificationQueries where Connection == any Transaction {
         return try StoredNotification(row: stored)
     }
 
-    /// Locks a stored notification for processing.
+    /// Locks a stored notification until the commit, for processing.
     ///
-    /// - Returns: nil when it is processed already; the row stays locked until the commit.
+    /// - Returns: nil when it has been processed already.
     package func lock(_ id: ID<Domain.Notification>) throws(StoreError) -> StoredNotification? {
         let sql = "SELECT id, account, facts, status, body FROM notifications WHERE id = ? AND status = 'stored'"
         return try tx.rows(sql + tx.dialect.forUpdate, [id]).first
@@ -252,7 +255,7 @@ extension NotificationQueries where Connection == any Transaction {
     }
 
     package func markProcessed(_ id: ID<Domain.Notification>, at now: Timestamp) throws(StoreError) {
-        // The first time stays: a rebuild from the inbox orders by it.
+        // The first time stays, because a rebuild from the inbox orders by it.
         try tx.enqueue(
             "UPDATE notifications SET status = 'processed', processed_at = COALESCE(processed_at, ?) WHERE id = ?", now,
             id)

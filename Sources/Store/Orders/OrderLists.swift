@@ -5,11 +5,11 @@ package struct OrderFilter: Sendable {
     package var user: ID<User>?
     /// A partner, who sees users' orders and its own, but no other partner's.
     package var visibleTo: String?
-    /// Counts beside a user only.
+    /// Counts only together with a user.
     package var sku: SKUCode?
     package var status: Order.Status?
     package var provider: String?
-    /// The provider's own id of a payment; of a store's purchase, its transaction's or original transaction's id.
+    /// The provider's own id of a payment; for a store purchase, the id of its transaction or original transaction.
     package var reference: String?
     package var from: Timestamp?
     package var to: Timestamp?
@@ -41,9 +41,9 @@ extension OrderQueries {
     /// A query with its arguments.
     private typealias Query = (sql: String, arguments: [any SQLBindable])
 
-    /// The query for orders of one user or one id at a provider: they are few, and each is examined.
+    /// The query for orders of one user or one id at a provider: they are few, so each is examined.
     private func examinedOrders(_ filter: OrderFilter, before cursor: String?, limit: Int64) -> Query {
-        // An id that no index is searched by: what the provider's own id means is found first.
+        // With a reference, an expression that no index serves, so that the orders of the reference are found first.
         let id = filter.reference == nil ? "o.id" : "o.id || ''"
         var (conditions, arguments) = Self.range(filter, id, "o.created_at", before: cursor)
         func restrict<Argument: SQLBindable>(_ condition: String, _ argument: Argument?) {
@@ -63,7 +63,7 @@ extension OrderQueries {
         restrict("o.sku = ?", filter.sku)
         restrict("\(Migrations.orderStatus) = ?", filter.status?.rawValue)
         if let provider = filter.provider {
-            // An order that a store's purchase made has no payment.
+            // An order that a store purchase made has no payment.
             conditions.append(
                 """
                 (EXISTS (SELECT 1 FROM payments x WHERE x.order_id = o.id AND x.account = ?)
@@ -75,7 +75,8 @@ extension OrderQueries {
         return (Self.orderColumns + " WHERE \(restriction) ORDER BY o.id DESC LIMIT ?", arguments + [limit])
     }
 
-    /// The orders that a provider's own id means; of a store's purchase, its transaction's or original transaction's.
+    /// The orders that have a provider's own id; of a store purchase, the id of its transaction or original
+    /// transaction.
     private static var ordersByReference: String {
         let ofStore = """
             SELECT order_id FROM purchases WHERE environment = ? AND key = ?
@@ -89,8 +90,8 @@ extension OrderQueries {
             """
     }
 
-    /// The query for orders by account, status and audience: the newest of each matching part of `order_places`, and of all
-    /// these the newest.
+    /// The query for orders by account, status and audience: takes the newest of each matching part of `order_places`,
+    /// and of these the newest.
     private func indexedOrders(_ filter: OrderFilter, before cursor: String?, limit: Int64) -> Query {
         let audiences = ["", filter.visibleTo.map { "p:" + $0 } ?? "*"]
         let statuses = filter.status.map { [$0] } ?? Order.Status.allCases
@@ -120,9 +121,9 @@ extension OrderQueries {
         )
     }
 
-    /// The conditions of a filter's period on ids, which sort by the time of their making, and on that time itself.
+    /// The conditions of a filter's period: on ids, which sort by the time of their making, and on the time itself.
     ///
-    /// An id is made within the request that its row's time is of, so an hour on either side holds it.
+    /// An id is made during the request that sets the row's time, so an hour on either side is enough.
     private static func range(
         _ filter: OrderFilter, _ id: String, _ time: String, before cursor: String?
     ) -> (conditions: [String], arguments: [any SQLBindable]) {

@@ -6,19 +6,19 @@ package struct OrderParts: Sendable {
     package var refunds: [Refund] = []
     package var disputes: [Dispute] = []
     package var timeline: [TimelineEntry] = []
-    /// The account that verified the store's purchase of it.
+    /// The account that verified the store purchase of the order.
     package var storeAccount: AccountID?
-    /// The subscription whose period it paid.
+    /// The subscription whose period the order paid.
     package var subscription: ID<Subscription>?
 
-    /// Other amounts that came; empty unless they were requested.
+    /// Mismatches; empty unless they were requested.
     package var mismatches: [Mismatch] = []
 
     package init() {}
 }
 
 extension OrderQueries {
-    /// Lists the parts of many orders, in their order: a statement for each kind of part, however many orders they are.
+    /// Lists the parts of many orders, in the order of these; each kind of part takes one statement for all orders.
     package func listParts(of orders: [Order], withMismatches: Bool) throws(StoreError) -> [OrderParts] {
         let ids = orders.map(\.id)
         func rowsOf(_ table: String, _ order: String, _ ids: [ID<Order>]) throws(StoreError) -> [String: [Row]] {
@@ -27,7 +27,7 @@ extension OrderQueries {
             }
         }
         let payments = try rowsOf("payments", "attempt", ids)
-        // What was never paid by us cannot have gone back by us.
+        // An order without a payment has neither refunds nor disputes.
         let paid = ids.filter { payments[$0.rawValue] != nil }
         let refunds = try rowsOf("refunds", "created_at, id", paid)
         let disputes = try rowsOf("disputes", "created_at, id", paid)

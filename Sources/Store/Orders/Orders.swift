@@ -45,7 +45,7 @@ extension OrderQueries {
         return try withAnomalies(row)
     }
 
-    /// The order of a payment; its anomalies are read when the result is waited for.
+    /// Finds the order of a payment; its anomalies are read when the result is waited for.
     package func find(of payment: ID<Payment>) throws(StoreError) -> DeferredResult<Order?> {
         try db.deferredRows(Self.orderColumns + " WHERE o.id = (SELECT order_id FROM payments WHERE id = ?)", payment)
             .first(withAnomalies)
@@ -56,7 +56,7 @@ extension OrderQueries {
         try withAnomalies(try db.rows(Self.orderColumns + " WHERE o.id > ? ORDER BY o.id LIMIT ?", [last, limit]))
     }
 
-    /// True when an order has expired, by the database's clock.
+    /// Returns whether an order has expired, by the database's clock.
     package func hasExpired(_ order: ID<Order>, at now: Timestamp) throws(StoreError) -> Bool {
         try !db.rows("SELECT id FROM orders WHERE id = ? AND expires_at <= \(db.dialect.clock)", [order, now]).isEmpty
     }
@@ -73,7 +73,7 @@ extension OrderQueries {
         ).map { rows throws(StoreError) in try rows.first?.int("n") ?? 0 }
     }
 
-    /// True when a user has had a free order of a SKU.
+    /// Returns whether a user has had a free order of a SKU.
     package func hasFree(of user: ID<User>, sku: SKUCode) throws(StoreError) -> Bool {
         try db.row(
             "SELECT id FROM orders WHERE user_id = ? AND sku = ? AND amount = 0 AND state = 'paid' LIMIT 1", user, sku)
@@ -129,13 +129,13 @@ extension OrderQueries where Connection == any Transaction {
             order.expiresAt, order.paidAt, order.closedAt)
     }
 
-    /// Locks an order until the commit: after its user, before its payments.
+    /// Locks an order until the commit; the user is locked before it, its payments after it.
     package func lock(_ id: ID<Order>) throws(StoreError) -> Order? {
         try enqueueLock(of: id)
         return try find(id)
     }
 
-    /// Locks an order; sent with the next statement.
+    /// Queues the lock of an order, to be sent with the next statement.
     func enqueueLock(of order: ID<Order>) throws(StoreError) {
         guard tx.dialect.locksRows else { return }
         try tx.enqueue("SELECT id FROM orders WHERE id = ?" + tx.dialect.forUpdate, order)
@@ -151,7 +151,7 @@ extension OrderQueries where Connection == any Transaction {
             """,
             new.rawValue, payment, new == .paid ? now : nil, new == .closed ? now : nil, id, old.rawValue)
         guard touched == 1 else { throw .corrupt("an order moved under its lock") }
-        // No payment is opened any more, and payments in flight are checked once more.
+        // No further payment is opened, and payments in flight are checked once more.
         if old == .open {
             try tx.enqueue(
                 """
@@ -177,7 +177,7 @@ extension OrderQueries where Connection == any Transaction {
             """, order, anomaly.rawValue, detail, now) == 1
     }
 
-    /// Appends to the order's history, unless it has `limit` entries; the caller holds the order's lock.
+    /// Appends to the order's timeline, unless it has `limit` entries; the caller holds the order's lock.
     package func insertTimeline(
         _ order: ID<Order>, _ entry: TimelineEntry, limit: Int64
     ) throws(StoreError) {
@@ -189,9 +189,9 @@ extension OrderQueries where Connection == any Transaction {
             """, order, entry.at, entry.type, entry.detail, order, limit)
     }
 
-    /// Claims the right to ask the provider about an order now.
+    /// Claims the right to query the provider about an order now.
     ///
-    /// - Returns: false within `interval` seconds of the last time.
+    /// - Returns: false within `interval` seconds of the last claim.
     package func claimRefresh(_ order: ID<Order>, at now: Timestamp, interval: Int64) throws(StoreError) -> Bool {
         try tx.execute(
             """

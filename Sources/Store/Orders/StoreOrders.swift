@@ -1,6 +1,6 @@
 package import Domain
 
-/// The values that a store's purchase sets on an order.
+/// The values that a store purchase sets on an order.
 package struct StoreCharge: Sendable {
     /// The SKU that the product maps to now, which may differ from the checkout's.
     package let sku: SKUCode
@@ -23,7 +23,7 @@ package struct StoreCharge: Sendable {
 }
 
 extension OrderQueries where Connection == any Transaction {
-    /// Pays an order by a store's purchase: the store sets the price, and the product bought decides the terms.
+    /// Pays an order by a store purchase: the store sets the price, and the product decides the terms.
     package func complete(
         _ id: ID<Order>, from old: Order.State, by payment: ID<Payment>?, _ charge: StoreCharge
     ) throws(StoreError) {
@@ -39,7 +39,7 @@ extension OrderQueries where Connection == any Transaction {
         guard touched == 1 else { throw .corrupt("an order moved under its lock") }
     }
 
-    /// Sets the price of an order whose store had signed none; the amount of a checkout stays beside it.
+    /// Sets the price of an order whose store had signed none; an amount that the checkout asked stays.
     package func setSignedPrice(_ price: Money, of id: ID<Order>) throws(StoreError) {
         try tx.execute(
             """
@@ -49,7 +49,7 @@ extension OrderQueries where Connection == any Transaction {
             """, price.value, price.currency.code, price.value, price.currency.code, id)
     }
 
-    /// Sets the amount that a store returned of an order.
+    /// Sets the amount that a store returned for an order.
     ///
     /// - Parameters:
     ///   - share: the revoked share in thousandths of a percent; nil where none was revoked.

@@ -1,22 +1,25 @@
 package import Domain
 
-/// A payment or refund in flight whose `look_at` has passed: the work finder decides about its job.
+/// A payment or refund in flight whose `look_at` has passed, so that the work finder decides about its job.
 package struct DueCheck: Sendable {
     package let id: String
-    /// True when a job has to ask the provider about it.
+    /// True when a job has to query the provider about it.
     package let isDue: Bool
-    /// The next time to check it, unless it moves.
+    /// The time of the next check, unless the payment or refund moves before.
     package let next: Timestamp
     fileprivate let lookAt: Int64
 }
 
 extension PaymentQueries {
-    /// Lists provider payments in flight that are due for a check, with those that the provider is asked about.
+    /// Lists payments in flight whose check is due, and says which of them the provider is queried about.
     ///
-    /// Not asked about are: contracts of a store, whose purchases come by themselves; pending payments of an order that is no
-    /// longer open, after `hanging` seconds; payments of an expired order, which the job that closes it checks; and payments
-    /// that were never opened at the provider, which belong to their request, because asking would close them there.
-    /// - Parameter hanging: the seconds after its start for which a pending payment of an order that is not open is asked about.
+    /// No query is made about contracts of a store, whose purchases arrive by themselves; about pending payments of an
+    /// order that is no longer open, after `hanging` seconds; about payments of an expired order, which the job that
+    /// closes the order checks; and about payments that were never opened at the provider, which belong to their
+    /// request, because a query would close them there.
+    ///
+    /// - Parameter hanging: the number of seconds after its start for which a pending payment of an order that is not
+    ///   open is queried.
     package func listDue(hanging: Int64, limit: Int64, at now: Timestamp) throws(StoreError) -> [DueCheck] {
         let isHanging = """
             o.state <> 'open' AND p.state = 'pending' AND p.created_at <= \(db.dialect.clock) - ?
@@ -51,7 +54,7 @@ extension PaymentQueries where Connection == any Transaction {
 }
 
 extension RefundQueries {
-    /// Lists refunds in flight that are due for a check.
+    /// Lists refunds in flight whose check is due.
     package func listDue(limit: Int64, at now: Timestamp) throws(StoreError) -> [DueCheck] {
         try db.rows(
             """
@@ -82,7 +85,7 @@ extension RefundQueries where Connection == any Transaction {
 extension DueCheck {
     init(row: Row) throws(StoreError) {
         let (now, isOver) = (try row.time("now"), try row.bool("is_over"))
-        // A row of an earlier release has no time of its next check.
+        // A row of an earlier release has no `look_at`.
         let checkable = try row.time("created_at").adding(seconds: DueWork.settlingSeconds)
         let isTooYoung = checkable > now
         let isChecked = try row.bool("is_asked")
@@ -94,7 +97,7 @@ extension DueCheck {
 }
 
 extension Database {
-    /// Lists the newest ids; each state is searched by itself, because only then the index gives the newest first.
+    /// Lists the newest ids; each state is searched by itself, because only then does the index give the newest first.
     fileprivate func newestIDs<Subject>(
         of states: [String], _ table: String, in source: String, where restriction: String, _ account: AccountID,
         before last: ID<Subject>?, limit: Int64

@@ -4,11 +4,11 @@ package import FoundationEssentials
 /// A stored payment with its sums in minor units: captured, refunding, refunded, lost and disputed.
 package struct PaymentRecord: Sendable {
     package var payment: Payment
-    /// The sealed ``PaymentInstruction``; nil until the provider answered.
+    /// The sealed ``PaymentInstruction``; nil until the provider has answered.
     package let instruction: Data?
-    /// Sealed; nil as soon as no provider needs it.
+    /// The sealed address of the payer; nil as soon as no provider needs it.
     package let payerAddress: Data?
-    /// The contract types that its client takes; nil where an earlier release made it.
+    /// The contract types that the client accepts; nil for a payment of an earlier release.
     package let accepts: Set<ContractType>?
     package let recurring: Bool
     package let captured: Int64
@@ -18,7 +18,7 @@ package struct PaymentRecord: Sendable {
     /// Minor units of open disputes: the provider has withdrawn them until a dispute is won.
     package let disputed: Int64
 
-    /// Minor units that a refund may still take.
+    /// Minor units that can still be refunded.
     package var refundable: Int64 { max(0, captured - refunding - lost - disputed) }
 }
 
@@ -43,7 +43,7 @@ extension PaymentQueries {
         try db.deferredRows("SELECT * FROM payments WHERE id = ?", id).first(PaymentRecord.init(row:))
     }
 
-    /// The attempts of an order, oldest first.
+    /// Lists the attempts of an order, oldest first.
     package func list(of order: ID<Order>) throws(StoreError) -> DeferredResult<[PaymentRecord]> {
         try db.deferredRows("SELECT * FROM payments WHERE order_id = ? ORDER BY attempt", order).each(
             PaymentRecord.init(row:))
@@ -51,7 +51,7 @@ extension PaymentQueries {
 }
 
 extension PaymentQueries where Connection == any Transaction {
-    /// Inserts a fact that a provider answered to a query.
+    /// Inserts a fact from a provider's answer to a query.
     ///
     /// - Parameter fact: JSON text.
     package func insertFact(
@@ -63,7 +63,7 @@ extension PaymentQueries where Connection == any Transaction {
             fact, now)
     }
 
-    /// - Parameter payerAddress: sealed.
+    /// - Parameter payerAddress: the sealed address.
     package func insert(
         _ payment: Payment, recurring: Bool, accepts: Set<ContractType>, payerAddress: Data? = nil
     ) throws(StoreError) {
@@ -80,21 +80,22 @@ extension PaymentQueries where Connection == any Transaction {
             payment.createdAt.adding(seconds: DueWork.settlingSeconds))
     }
 
-    /// The payment of an account under the provider's own id, its own or one that was paid beside it.
+    /// Finds the payment of an account by the provider's own id, further payments of the same attempt included.
     package func find(of account: AccountID, reference: String) throws(StoreError) -> PaymentRecord? {
         try tx.row("SELECT * FROM payments WHERE account = ? AND reference = ?", account, reference)
             .map(PaymentRecord.init(row:))
     }
 
-    /// The payment that was made of money that came in addition to another payment's.
+    /// Finds the payment for money that came in addition to another payment.
     package func find(beside original: ID<Payment>, under name: String) throws(StoreError) -> PaymentRecord? {
         try tx.row("SELECT * FROM payments WHERE original = ? AND original_reference = ?", original, name)
             .map(PaymentRecord.init(row:))
     }
 
-    /// Inserts money that came in addition to a payment as a payment of its own, which has no contract.
+    /// Inserts money that came in addition to a payment, as a payment of its own without a contract.
     ///
-    /// - Parameter name: a unique name among such payments of the same payment; the provider's id where there is one.
+    /// - Parameter name: a unique name among the further payments of the same payment; the provider's id where there is
+    ///   one.
     package func insert(_ payment: Payment, beside original: Payment, under name: String) throws(StoreError) {
         try insert(payment, recurring: false, accepts: [])
         try tx.execute(
@@ -103,22 +104,22 @@ extension PaymentQueries where Connection == any Transaction {
 
     /// Replaces the reference of a payment by that of the money that paid it.
     ///
-    /// - Returns: false when another payment of the account has it.
+    /// - Returns: false when another payment of the account has the reference.
     package func replaceReference(_ reference: String, of payment: Payment) throws(StoreError) -> Bool {
         guard try find(of: payment.account, reference: reference) == nil else { return false }
         try tx.execute("UPDATE payments SET reference = ? WHERE id = ?", reference, payment.id)
         return true
     }
 
-    /// Locks a payment until the commit: after its user and its order.
+    /// Locks a payment until the commit; its user and its order are locked before it.
     package func lock(_ id: ID<Payment>) throws(StoreError) -> PaymentRecord? {
         try enqueueOwnLock(of: id)
         return try find(id).value()
     }
 
-    /// Locks a payment's user, its order and the payment until the commit, in the order that all transactions lock in.
+    /// Locks a payment's user, its order and the payment until the commit, in the order of all transactions.
     ///
-    /// - Returns: false when there is no such payment; true where there is one writer, who needs no locks.
+    /// - Returns: false when there is no such payment; always true on SQLite, whose one writer needs no locks.
     package func lockWithOrder(_ payment: ID<Payment>) throws(StoreError) -> Bool {
         guard tx.dialect.locksRows else { return true }
         let order = try tx.row(
@@ -135,7 +136,7 @@ extension PaymentQueries where Connection == any Transaction {
         try tx.enqueue("SELECT id FROM payments WHERE id = ?" + tx.dialect.forUpdate, payment)
     }
 
-    /// Moves a payment from the state that was read.
+    /// Moves a payment from the state that was read; the caller holds its lock.
     package func move(
         _ id: ID<Payment>, from old: Payment.State, to new: Payment.State
     ) throws(StoreError) {
@@ -149,9 +150,9 @@ extension PaymentQueries where Connection == any Transaction {
         guard touched == 1 else { throw .corrupt("a payment moved under its lock") }
     }
 
-    /// Sets the provider's id of a payment; the first one stays.
+    /// Sets the provider's id of a payment that has none.
     ///
-    /// - Returns: false when another payment of the account has it.
+    /// - Returns: false when another payment of the account has the id.
     package func setReference(_ reference: String, of payment: Payment) throws(StoreError) -> Bool {
         let taken = try tx.row(
             "SELECT id FROM payments WHERE account = ? AND reference = ? AND id <> ?", payment.account, reference,
@@ -161,10 +162,11 @@ extension PaymentQueries where Connection == any Transaction {
         return true
     }
 
-    /// Sets the contract, once for each payment, and deletes the payer's address.
+    /// Sets the contract of a payment that has none, and deletes the payer's address.
     ///
-    /// - Parameter offers: the product ids of a store's contract; what the store charges is not captured by us.
-    /// - Returns: false when the payment has one already, which stays.
+    /// - Parameter offers: the product ids of a store's contract; the amount that the store charges is not captured by
+    ///   us.
+    /// - Returns: false when the payment has a contract already, which stays.
     package func setInstruction(
         _ sealed: Data, offers: [String]?, of payment: ID<Payment>
     ) throws(StoreError) -> DeferredResult<Bool> {
@@ -179,7 +181,8 @@ extension PaymentQueries where Connection == any Transaction {
         try tx.enqueue("UPDATE payments SET unfenced = 1 WHERE id = ?", payment)
     }
 
-    /// Sets the sums that follow from the payment's refunds and disputes; the schema refuses more than was captured.
+    /// Sets the sums that follow from the payment's refunds and disputes; the schema refuses more than the captured
+    /// amount.
     package func setSums(
         _ payment: ID<Payment>, refunding: Int64, refunded: Int64, lost: Int64, disputed: Int64
     ) throws(StoreError) {
@@ -190,7 +193,7 @@ extension PaymentQueries where Connection == any Transaction {
 
     /// Reserves an amount for a refund in one guarded statement.
     ///
-    /// - Returns: false when it is more than the captured amount less refunds and disputes.
+    /// - Returns: false when the amount exceeds the captured amount less refunds and disputes.
     package func reserveRefund(_ amount: Int64, of payment: ID<Payment>) throws(StoreError) -> Bool {
         try tx.execute(
             "UPDATE payments SET refunding = refunding + ? WHERE id = ? AND captured - refunding - lost - disputed >= ?",

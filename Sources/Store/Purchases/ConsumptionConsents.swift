@@ -1,9 +1,9 @@
 package import Domain
 
 extension PurchaseQueries {
-    /// True when a customer has consented to send consumption data of a purchase to the store.
+    /// Returns whether a customer has consented to sending consumption data of a purchase to the store.
     ///
-    /// The consent is to an original transaction and holds for all of its transactions.
+    /// The consent is given for an original transaction and holds for all of its transactions.
     package func allowsConsumptionReport(_ subject: StoreSubject, user: ID<User>) throws(StoreError) -> Bool {
         try db.row(
             """

@@ -17,7 +17,7 @@ extension Transaction {
 }
 
 extension PurchaseOwnerQueries {
-    /// The time at which an original transaction was bound to its owner.
+    /// Returns the time at which an original transaction was bound to its owner.
     package func boundAt(_ subject: StoreSubject) throws(StoreError) -> Timestamp? {
         try db.row(
             "SELECT bound_at FROM purchase_owners WHERE environment = ? AND original_transaction_id = ?",
@@ -25,7 +25,7 @@ extension PurchaseOwnerQueries {
         )?.time("bound_at")
     }
 
-    /// Lists the users that an original transaction is shared with, in the order of sharing, without its owner.
+    /// Lists the users with whom an original transaction is shared, in the order of sharing, without its owner.
     package func listSharers(of subject: StoreSubject) throws(StoreError) -> DeferredResult<[ID<User>]> {
         try db.deferredRows(
             """
@@ -35,13 +35,14 @@ extension PurchaseOwnerQueries {
         ).each { row throws(StoreError) in try row.id("user_id") }
     }
 
-    /// Lists the owner and the users that the original transaction is shared with.
+    /// Lists the owner and the users with whom the original transaction is shared.
     package func listHolders(of subject: StoreSubject) throws(StoreError) -> DeferredResult<Set<ID<User>>> {
         let owner = try find(of: subject)
         return try listSharers(of: subject).with(owner).map { Set($0).union([$1].compactMap { $0 }) }
     }
 
-    /// Lists the environments that an original transaction is known in, but for Xcode, whose ids are not unique.
+    /// Lists the environments in which an original transaction is known; Xcode is left out, because its ids are not
+    /// unique.
     package func listEnvironments(ofOriginal original: String) throws(StoreError) -> [Environment] {
         let real = "'\(Environment.production.rawValue)', '\(Environment.sandbox.rawValue)'"
         return try db.rows(
@@ -72,7 +73,7 @@ extension PurchaseOwnerQueries where Connection == any Transaction {
             """, subject.environment.rawValue, subject.original, user, now)
     }
 
-    /// Deletes a user's share and its grants: a user who becomes the owner has the owner's grants.
+    /// Deletes a user's share and its grants; a user who becomes the owner gets the owner's grants instead.
     package func deleteShare(of subject: StoreSubject, with user: ID<User>) throws(StoreError) {
         let environment = subject.environment.rawValue
         let dropped = try tx.execute(
@@ -91,7 +92,7 @@ extension PurchaseOwnerQueries where Connection == any Transaction {
     /// Binds an original transaction to its first claimant.
     ///
     /// - Parameter known: the owner that was read in this transaction under the original's lock.
-    /// - Returns: the owner: this user, or who came before.
+    /// - Returns: the owner: this user, or an earlier claimant.
     package func bind(
         _ subject: StoreSubject, to user: ID<User>, known: DeferredResult<ID<User>?>? = nil, at now: Timestamp
     ) throws(StoreError) -> ID<User> {
@@ -138,8 +139,8 @@ extension PurchaseOwnerQueries where Connection == any Transaction {
 
     /// Locks an original transaction until the commit (an advisory lock on PostgreSQL; SQLite has one writer).
     ///
-    /// Without it a claim and the storing of an unclaimed transaction would not see each other. Taken before users' locks,
-    /// so that the set of users to lock does not change meanwhile.
+    /// Without it, a claim and the storing of an unclaimed transaction would not see each other. It is taken before
+    /// users' locks, so that the set of users to lock does not change meanwhile.
     package func lock(_ environment: Environment, _ original: String) throws(StoreError) {
         guard tx.dialect == .postgres else { return }
         try tx.enqueue(

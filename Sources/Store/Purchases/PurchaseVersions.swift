@@ -4,8 +4,10 @@ package import FoundationEssentials
 extension PurchaseQueries where Connection == any Transaction {
     /// Inserts a transaction, or replaces an older signed version of it.
     ///
-    /// A signed transaction wins over a receipt, whichever came first, with one exception: a newer receipt that says that
-    /// it was revoked is believed. No receipt reverses a revocation, because most receipts do not show refunds. Of two versions that were signed in the same millisecond one counts always.
+    /// A signed transaction replaces a receipt, whichever came first, with one exception: a revocation in a newer
+    /// receipt counts. No receipt reverses a revocation, because most receipts do not show refunds. Of two versions
+    /// that were signed in the same millisecond, always the same one counts.
+    ///
     /// - Parameter evidence: the sealed signed text; nil leaves the stored one.
     /// - Returns: false when the stored version is as new, so that nothing changed.
     package func upsert(

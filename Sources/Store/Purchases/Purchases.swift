@@ -6,12 +6,12 @@ package struct PurchaseRecord: Sendable, Equatable {
     package let account: AccountID
     /// nil while it is unclaimed.
     package let user: ID<User>?
-    /// nil while no SKU knows the product.
+    /// nil while no SKU maps the product.
     package let sku: SKUCode?
     /// The days from the SKU's pattern or the client's fallback.
     package let days: Int64?
     package let order: ID<Order>?
-    /// True when its order granted nothing, because the user owned it already.
+    /// True when its order granted nothing, because the user owned the product already.
     package internal(set) var isDuplicate = false
 
     package init(
@@ -43,7 +43,7 @@ extension Transaction {
 }
 
 extension PurchaseQueries {
-    /// Lists the latest purchases that a user has now, or has an order of, newest first.
+    /// Lists the latest purchases that a user holds now or has an order of, newest first.
     package func list(of user: ID<User>, limit: Int64) throws(StoreError) -> [PurchaseRecord] {
         try db.rows(
             """
@@ -74,7 +74,7 @@ extension PurchaseQueries {
         ).value()
     }
 
-    /// Lists the transactions of many original transactions, those of each oldest first.
+    /// Lists the transactions of many original transactions, oldest first within each.
     package func list(
         of subjects: [StoreSubject]
     ) throws(StoreError) -> [StoreSubject: [PurchaseRecord]] {
@@ -94,7 +94,7 @@ extension PurchaseQueries {
         return found
     }
 
-    /// Lists transactions by a condition in SQL, oldest first.
+    /// Lists the transactions that meet a condition in SQL, oldest first.
     func list(
         where condition: String, _ arguments: [any SQLBindable]
     ) throws(StoreError) -> DeferredResult<[PurchaseRecord]> {
@@ -103,8 +103,10 @@ extension PurchaseQueries {
         ).each(PurchaseRecord.init(row:))
     }
 
-    /// Lists purchases with an order that an earlier release evaluated otherwise: a part was revoked, an end was signed for
-    /// a product that is not an auto-renewable subscription, or the period lay ahead when it was signed.
+    /// Lists purchases with an order that an earlier release evaluated differently.
+    ///
+    /// These are partially revoked purchases, products other than auto-renewable subscriptions with a signed end, and
+    /// periods that began after they were signed.
     package func listOutdated(
         after cursor: (Environment, String)?, limit: Int64
     ) throws(StoreError) -> [PurchaseRecord] {
@@ -119,23 +121,24 @@ extension PurchaseQueries {
         ).map(PurchaseRecord.init(row:))
     }
 
-    /// True when a store's purchase paid an order.
+    /// Returns whether a store purchase paid an order.
     package func exists(for order: ID<Order>) throws(StoreError) -> DeferredResult<Bool> {
         try db.deferredRows("SELECT key FROM purchases WHERE order_id = ?", order).map { !$0.isEmpty }
     }
 
-    /// The account that verified the purchase of an order; nil for an order of a provider.
+    /// Finds the account that verified the purchase of an order; nil for an order of a provider.
     package func findAccount(of order: ID<Order>) throws(StoreError) -> AccountID? {
         try db.row("SELECT account FROM purchases WHERE order_id = ?", order)?.account("account")
     }
 
-    /// The user who has the purchase of an order now; nil for an order of a provider.
+    /// Finds the user who holds the purchase of an order now; nil for an order of a provider.
     package func findUser(of order: ID<Order>) throws(StoreError) -> ID<User>? {
         try db.row("SELECT user_id FROM purchases WHERE order_id = ?", order)?.optionalID("user_id")
     }
 
-    /// Lists a user's unpaid orders that offered this Apple product and were made before the purchase: orders of the SKU
-    /// that the product maps to now come first, then the others, newest first.
+    /// Lists a user's unpaid orders that offered this Apple product and were made before the purchase.
+    ///
+    /// Orders of the SKU to which the product maps now come first, then the others, newest first.
     package func listAwaitingOrders(
         appleProduct product: String, sku: SKUCode, user: ID<User>, before limit: Timestamp
     ) throws(StoreError) -> [(order: ID<Order>, payment: ID<Payment>)] {
@@ -176,7 +179,7 @@ extension PurchaseRecord {
         """
     }
 
-    /// The columns but for the evidence, which is most of a row.
+    /// All columns but the evidence, which is the largest part of a row.
     static var columns: String {
         """
         environment, account, bundle_id, product_id, transaction_id, original_transaction_id, kind, purchased_at, \

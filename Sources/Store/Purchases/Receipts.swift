@@ -31,12 +31,13 @@ extension ReceiptQueries {
         }
     }
 
-    /// Lists, out of the next receipts in the order of their digests, those that neither a purchase nor a job needs.
+    /// Examines the next receipts in the order of their digests and lists those that neither a purchase nor a job
+    /// needs.
     ///
     /// - Parameters:
     ///   - kind: the kind of the jobs that check a receipt.
     ///   - limit: the number of receipts to examine.
-    /// - Returns: the unused ones, and the last that was examined; nil at the end.
+    /// - Returns: the unused receipts, and the last one that was examined; nil at the end.
     package func listUnused(
         withoutJob kind: String, after last: ReceiptDigest?, limit: Int64
     ) throws(StoreError) -> (unused: [ReceiptDigest], last: ReceiptDigest?) {
@@ -53,9 +54,9 @@ extension ReceiptQueries {
 }
 
 extension ReceiptQueries where Connection == any Transaction {
-    /// Inserts a receipt, or sets the time of one that is stored to now.
+    /// Inserts a receipt, or sets the time of a stored one to now.
     ///
-    /// - Parameter evidence: sealed.
+    /// - Parameter evidence: the sealed receipt.
     package func upsert(
         _ digest: ReceiptDigest, account: AccountID, evidence: Data, at now: Timestamp
     ) throws(StoreError) {
@@ -67,7 +68,7 @@ extension ReceiptQueries where Connection == any Transaction {
             """, digest.rawValue, account, evidence, now)
     }
 
-    /// Deletes a receipt that neither a purchase nor a job needs, unless it was just sent again.
+    /// Deletes a receipt that neither a purchase nor a job needs, unless it was sent again recently.
     ///
     /// - Returns: true when it was deleted.
     package func delete(

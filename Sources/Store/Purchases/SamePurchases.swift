@@ -1,23 +1,24 @@
 package import Domain
 
-/// Stored transactions that may be of the same purchase, oldest first.
+/// Stored transactions that may belong to the same purchase, oldest first.
 package struct PurchaseCandidates {
     fileprivate let searchKey: SearchKey?
     fileprivate let records: DeferredResult<[PurchaseRecord]>
 }
 
-// Several transactions can be of one purchase: a restore, or a further device, gets a transaction id of its own.
+// One purchase can have several transactions: each restore and each further device gets a transaction id of its own.
 extension PurchaseQueries {
-    /// Lists the stored transactions with an order that are of the same purchase as this one, each merged with the others.
+    /// Lists the stored transactions with an order that belong to the same purchase as this one, each merged with the
+    /// others.
     ///
     /// The first has the order of the purchase; where none has an order yet, the result is the transaction itself. An
-    /// earlier release made an order for every transaction id: those follow after the first, because a revocation of one
-    /// of them revokes all.
+    /// earlier release made an order for every transaction id: those follow the first, because a revocation of one of
+    /// them revokes all.
     package func listTransactions(of record: PurchaseRecord) throws(StoreError) -> [PurchaseRecord] {
         try listTransactions(of: record, among: try listCandidates(for: record.purchase))
     }
 
-    /// - Parameter candidates: the result of ``listCandidates(for:)``, for this purchase or for another, which is then not used.
+    /// - Parameter candidates: the result of ``listCandidates(for:)``; a result for another purchase is ignored.
     package func listTransactions(
         of record: PurchaseRecord, among candidates: PurchaseCandidates
     ) throws(StoreError) -> [PurchaseRecord] {
@@ -34,7 +35,8 @@ extension PurchaseQueries {
             + (granted + duplicates).filter { $0.key != record.key || $0.isDuplicate }
     }
 
-    /// True when the store revoked a purchase, by a client's transaction and by all stored ones of it.
+    /// Returns whether the store revoked a purchase, judged by a client's transaction and all stored transactions of
+    /// the purchase.
     package func isRevoked(_ claimed: StorePurchase, at account: AccountID) throws(StoreError) -> Bool {
         let stored = try find(claimed.environment, claimed.key(claimant: nil)).value()
         var newest =
@@ -45,7 +47,7 @@ extension PurchaseQueries {
 
     /// Lists the users who have orders of the same product and original transaction.
     ///
-    /// The buyer is among them, whatever transaction id the purchase comes under. Empty in Xcode, whose ids are not unique.
+    /// The buyer is among them, whatever transaction id the purchase has. Empty in Xcode, whose ids are not unique.
     package func listBuyers(of purchase: StorePurchase) throws(StoreError) -> DeferredResult<[ID<User>]> {
         guard purchase.environment != .xcode else { return DeferredResult([]) }
         return try db.deferredRows(
@@ -56,7 +58,7 @@ extension PurchaseQueries {
         ).each { row throws(StoreError) in try row.id("user_id") }
     }
 
-    /// Lists the stored transactions that may be of the same purchase, oldest first.
+    /// Lists the stored transactions that may belong to the same purchase, oldest first.
     package func listCandidates(for purchase: StorePurchase) throws(StoreError) -> PurchaseCandidates {
         guard let searchKey = SearchKey(purchase) else {
             return PurchaseCandidates(searchKey: nil, records: DeferredResult([]))
@@ -68,7 +70,8 @@ extension PurchaseQueries {
         guard let period = searchKey.period else {
             return PurchaseCandidates(searchKey: searchKey, records: try list(where: isOfProduct, arguments))
         }
-        // Of the hundreds that a subscription can have, those that begin with it or have a line item in common.
+        // A subscription can have hundreds of transactions; these are the ones with the same start or a line item in
+        // common.
         let milliseconds: [any SQLBindable] = [period.second * 1_000, period.second * 1_000 + 999]
         let together = "purchased_at BETWEEN ? AND ?"
         let records = try list(
@@ -91,7 +94,7 @@ extension PurchaseQueries {
     }
 }
 
-/// The search key of stored transactions of the same purchase; nil for a purchase that cannot be restored.
+/// The search key for stored transactions of the same purchase; nil for a purchase that cannot be restored.
 private struct SearchKey: Equatable {
     struct Period: Equatable {
         let second: Int64
@@ -111,7 +114,7 @@ private struct SearchKey: Equatable {
 }
 
 extension PurchaseRecord {
-    /// The key of its row, and of the source of its grants.
+    /// The key of the purchase's row, and of the source of its grants.
     package var key: String { purchase.key(claimant: user) }
 
     fileprivate func with(_ purchase: StorePurchase) -> PurchaseRecord {
@@ -127,7 +130,7 @@ extension [PurchaseRecord] {
         groupedByPurchase({ $0.purchase }, hasOrder: { $0.order != nil && !$0.isDuplicate }).map { group in
             group.map { (record, purchase) in
                 let others = group.filter { $0.element.key != record.key }
-                // What has an order of its own has a price of its own.
+                // A transaction with an order of its own has a price of its own.
                 let priced = others.first { $0.element.order == nil && $0.purchase.priceMilliunits != nil }
                 let own = priced.map { purchase.priced(like: $0.purchase) } ?? purchase
                 return record.with(own.joined(with: others.map(\.purchase)))
@@ -137,7 +140,7 @@ extension [PurchaseRecord] {
 
     /// A record for each purchase, merged from all its transactions here, oldest first.
     ///
-    /// The record is the one that has an order, where any has.
+    /// The record with the order is taken, where there is one.
     package var mergedByPurchase: [PurchaseRecord] {
         transactionsByPurchase.compactMap { group in
             group.first { $0.order != nil && !$0.isDuplicate } ?? group.first { $0.order != nil } ?? group.first

@@ -1,6 +1,6 @@
 package import Domain
 
-/// A product of stored purchases that no SKU mapped when they came.
+/// A product of stored purchases that no SKU mapped when they arrived.
 package struct UnknownProduct: Sendable, Equatable {
     package let bundle: String
     package let product: String
@@ -9,14 +9,14 @@ package struct UnknownProduct: Sendable, Equatable {
     package let newest: Timestamp
 }
 
-/// A stored purchase that waits for a user or a SKU, with the time at which it came.
+/// A stored purchase that waits for a user or a SKU, with the time of its arrival.
 package struct WaitingPurchase: Sendable {
     package let record: PurchaseRecord
     package let key: String
     package let receivedAt: Timestamp
 }
 
-/// The position of a purchase at which a page ended.
+/// The position of the last purchase of a page.
 package struct WaitingCursor: Sendable {
     package let receivedAt: Timestamp
     package let environment: String
@@ -30,7 +30,7 @@ package struct WaitingCursor: Sendable {
 }
 
 extension PurchaseQueries {
-    /// Lists purchases that no SKU mapped when they came, in the order of their keys.
+    /// Lists purchases that no SKU mapped when they arrived, in the order of their keys.
     package func listUnmapped(
         after cursor: (Environment, String)?, limit: Int64
     ) throws(StoreError) -> [PurchaseRecord] {
@@ -42,7 +42,7 @@ extension PurchaseQueries {
         ).map(PurchaseRecord.init(row:))
     }
 
-    /// Lists the products of purchases without a SKU, the one bought last first.
+    /// Lists the products of purchases without a SKU, the product that was bought last first.
     package func listUnknownProducts(limit: Int64) throws(StoreError) -> [UnknownProduct] {
         try db.rows(
             """
@@ -57,7 +57,7 @@ extension PurchaseQueries {
         }
     }
 
-    /// Lists purchases that wait for a user or a SKU, newest first; nil means both.
+    /// Lists purchases that wait for a user or a SKU, newest first; nil lists both.
     package func listWaiting(
         _ wait: PurchaseWait?, before cursor: WaitingCursor?, limit: Int64
     ) throws(StoreError) -> [WaitingPurchase] {
@@ -67,7 +67,7 @@ extension PurchaseQueries {
             case .unclaimed: ["user_id IS NULL"]
             case nil: ["sku IS NULL", "user_id IS NULL"]
             }
-        // Each has an index of its own; what waits for both is found twice and taken once.
+        // Each condition has an index of its own; a purchase that waits for both is found twice and returned once.
         let order = "ORDER BY received_at DESC, environment DESC, key DESC LIMIT ?"
         let parts = waits.map {
             """

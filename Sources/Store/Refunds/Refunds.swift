@@ -37,7 +37,7 @@ extension RefundQueries {
 }
 
 extension RefundQueries where Connection == any Transaction {
-    /// Deletes the reason of a refund that came to its end after its user was erased.
+    /// Deletes the reason of a refund that becomes final after its user was erased.
     func deleteReason(of refund: ID<Refund>) throws(StoreError) {
         try tx.execute(
             """

@@ -7,20 +7,20 @@ package struct EntitlementAnnouncement: Sendable {
     package let data: String
 }
 
-/// An order with everything that is stored of it.
+/// An order with all its stored parts.
 package struct CheckedOrder: Sendable {
     package let order: Order
     package let payments: [PaymentRecord]
     package let refunds: [Refund]
     package let disputes: [Dispute]
     package let timeline: [TimelineEntry]
-    /// The grants of the order, by a store's purchase as well.
+    /// The grants of the order, by a store purchase as well.
     package let grants: [Grant]
-    /// The sums that the order itself booked, by unit.
+    /// The units that the order itself booked.
     package let booked: [String: Int64]
-    /// The sums that a store's purchase of it booked, by unit.
+    /// The units that a store purchase of the order booked.
     package let bookedByPurchase: [String: Int64]
-    /// True when a store's purchase is recorded under it.
+    /// True when a store purchase is recorded for the order.
     package let isPurchase: Bool
 }
 
@@ -28,7 +28,7 @@ package struct CheckedOrder: Sendable {
 package struct CheckedUser: Sendable {
     package let id: ID<User>
     package let version: Int64
-    /// The next time at which an entitlement begins or ends by itself.
+    /// The next time at which an entitlement begins or ends without a further event.
     package let nextChangeAt: Timestamp?
     package let grants: [Grant]
     package let balances: [Environment: [String: Int64]]
@@ -52,10 +52,10 @@ extension Transaction {
     package var consistency: ConsistencyQueries<any Transaction> { ConsistencyQueries(db: self, tx: self) }
 }
 
-// Pages of ids that follow each other, each of a few statements: a statement for each order would take a database server
-// minutes.
+// Reads pages of consecutive ids with a few statements each: a statement for each order would take minutes on a
+// database server.
 extension ConsistencyQueries {
-    /// Lists orders with everything that is stored of them, in the order of their ids.
+    /// Lists orders with all their stored parts, in the order of their ids.
     package func listOrders(after last: String, limit: Int64) throws(StoreError) -> [CheckedOrder] {
         let orders = try db.orders.list(after: last, limit: limit)
         guard let end = orders.last else { return [] }

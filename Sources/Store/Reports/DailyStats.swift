@@ -2,15 +2,15 @@ package import Domain
 
 /// The sums of one day (UTC) in one currency.
 package struct DayStats: Sendable, Equatable {
-    /// Midnight.
+    /// Midnight UTC.
     package let day: Timestamp
     /// nil for orders of a store that signed no price.
     package let currency: Currency?
     package var opened: Int64 = 0
     package var paid: Int64 = 0
-    /// Minor units of what was paid.
+    /// Minor units that were paid.
     package var charged: Int64 = 0
-    /// Minor units that went back, by the day of the refund or of the lost dispute's beginning.
+    /// Minor units that went back, by the day on which the refund, or the lost dispute, began.
     package var refunded: Int64 = 0
 }
 
@@ -31,10 +31,10 @@ extension Transaction {
 }
 
 extension ReportQueries {
-    /// Lists the sums by day (UTC) and currency, newest first, for the days from that of `from` to that of the last second
-    /// before `to`; test purchases are left out.
+    /// Lists the sums by day (UTC) and currency, newest first; test purchases are left out.
     ///
-    /// The sums follow every change of an order, a payment, a refund or a dispute in its own transaction.
+    /// The days are those from `from` to the last second before `to`. The sums are updated in the transaction of each
+    /// change of an order, a payment, a refund or a dispute.
     package func listDays(from: Timestamp, to: Timestamp) throws(StoreError) -> [DayStats] {
         let last = max(from, to.adding(seconds: -1)).rawValue / 86_400
         return try db.rows(

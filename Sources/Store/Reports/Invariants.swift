@@ -2,7 +2,7 @@ import Domain
 
 /// An invariant of `domain.md` section 10 as a query for the rows that break it.
 package struct InvariantRule: Sendable {
-    /// The number of the invariant there.
+    /// The number of the invariant in that section.
     package let invariant: Int
     package let detail: String
     /// Selects the `subject` of each violation.
@@ -10,7 +10,7 @@ package struct InvariantRule: Sendable {
 }
 
 extension ConsistencyQueries {
-    /// The subjects that break a rule.
+    /// Lists the subjects that break a rule.
     package func listViolations(of rule: InvariantRule, limit: Int64) throws(StoreError) -> [String] {
         try db.rows(rule.sql + " LIMIT ?", [limit]).map { row throws(StoreError) in try row.text("subject") }
     }
@@ -19,7 +19,7 @@ extension ConsistencyQueries {
 extension InvariantRule {
     package static let all = ofFacts + ofHolders + ofLists
 
-    /// A condition: `t` is another transaction of the period that `p` is of.
+    /// A condition: `t` is another transaction of the period to which `p` belongs.
     private static let isSamePeriod = """
         t.environment = p.environment AND t.original_transaction_id = p.original_transaction_id
         AND t.product_id = p.product_id AND t.key <> p.key
@@ -28,8 +28,8 @@ extension InvariantRule {
             ELSE t.purchased_at / 1000 = p.purchased_at / 1000 END
         """
 
-    /// A condition: the store revoked the transaction of this alias, and no transaction of another receipt says that it
-    /// reversed that.
+    /// A condition: the store revoked the transaction with this alias, and no signed transaction states that it
+    /// reversed this.
     private static func isRevoked(_ name: String) -> String {
         """
         (\(name).revoked_at IS NOT NULL AND NOT EXISTS (SELECT 1 FROM purchases r
@@ -41,7 +41,7 @@ extension InvariantRule {
         """
     }
 
-    /// A condition: the store revoked all of the transaction of this alias.
+    /// A condition: the store revoked the transaction with this alias completely.
     private static func isGone(_ name: String) -> String {
         """
         \(isRevoked(name)) AND (COALESCE(\(name).revocation_ends_sharing, 0) = 1
@@ -49,14 +49,14 @@ extension InvariantRule {
         """
     }
 
-    /// The number of items of an order `o` that its store revoked, as ``OrderTerms/remainder(of:after:)`` counts.
+    /// The number of items of an order `o` that the store revoked, computed as by ``OrderTerms/remainder(of:after:)``.
     static let takenItems = """
         (CASE WHEN COALESCE(o.revoked_share, 0) >= \(Order.wholeShare) THEN o.quantity
             WHEN o.quantity = 1 OR o.revoked_share IS NULL THEN 0
             ELSE (2 * o.quantity * o.revoked_share + \(Order.wholeShare)) / (2 * \(Order.wholeShare)) END)
         """
 
-    /// A condition: no job still recomputes what an earlier release made of store purchases.
+    /// A condition: no job still has to recompute purchases that an earlier release evaluated.
     static let isRegraded = "NOT EXISTS (SELECT 1 FROM jobs r WHERE r.kind = 'regrade_purchases')"
 
     private static let ofFacts = [

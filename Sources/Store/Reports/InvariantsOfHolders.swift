@@ -1,8 +1,8 @@
 import Domain
 
-// Invariants 2, 4 and 13 of `domain.md` section 10 as far as they are about who holds a store's purchase.
+// Invariants 2, 4 and 13 of `domain.md` section 10, as far as they concern the holders of a store purchase.
 extension InvariantRule {
-    /// A condition: the grant `g` is of a user with whom its purchase is shared.
+    /// A condition: the user of the grant `g` shares its purchase.
     private static let isShared = """
         EXISTS (SELECT 1 FROM purchases p JOIN purchase_shares s
             ON s.environment = p.environment AND s.original_transaction_id = p.original_transaction_id
@@ -20,7 +20,7 @@ extension InvariantRule {
     /// A common table expression of all product ids that SKUs map, bound to an app or not; a pattern gives one for each
     /// number of days.
     ///
-    /// A pass that does not say how long it lasts means nothing yet by a whole product id.
+    /// A literal product id of a pass that states no length is left out.
     private static let knownProducts = """
         WITH RECURSIVE days (n) AS (
             SELECT \(AppleProduct.dayRange.lowerBound)

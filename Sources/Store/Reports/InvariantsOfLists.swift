@@ -1,4 +1,4 @@
-// Invariant 13 of `domain.md` section 10 for what lists and statistics are read by: it follows from the facts.
+// Invariant 13 of `domain.md` section 10 for the tables of lists and statistics, which follow from the facts.
 extension InvariantRule {
     private static let listings = """
         SELECT CASE WHEN o.partner IS NULL THEN '' WHEN k.n = 0 THEN '*' ELSE 'p:' || o.partner END AS audience,
@@ -14,8 +14,8 @@ extension InvariantRule {
 
     /// The sums of each day: of stores from columns of the order, of providers from payments, refunds and disputes.
     ///
-    /// Money that came in beside the payment that paid the order, and what went back of it, are no turnover; nor are tests'
-    /// purchases.
+    /// Test purchases are left out, and so is money that came in addition to the payment that paid the order, with its
+    /// refunds.
     private static let sums = """
         SELECT o.created_at / 86400 AS day, COALESCE(o.currency, o.charged_currency, '') AS currency, 1 AS opened,
             0 AS paid, 0 AS charged, 0 AS refunded

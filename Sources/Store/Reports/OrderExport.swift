@@ -2,20 +2,20 @@ package import Domain
 
 /// An order as an export lists it.
 package struct ExportedOrder: Sendable {
-    /// Without its anomalies.
+    /// The order without its anomalies.
     package let order: Order
     /// The app's own id of the user; nil after an erasure.
     package let userName: String?
-    /// The account of the payment that paid it, else of the latest attempt, else of the store's purchase.
+    /// The account of the payment that paid it, else of the latest attempt, else of the store purchase.
     package let provider: String?
-    /// The provider's own id of that payment; of a store's purchase, its transaction's id.
+    /// The provider's own id of that payment; for a store purchase, the id of its transaction.
     package let paymentReference: String?
-    /// The providers' own ids of its refunds, with spaces between them.
+    /// The providers' own ids of its refunds, separated by spaces.
     package let refundReferences: String?
 }
 
 extension ReportQueries {
-    /// Lists orders that were made from `from` until before `to`, in the order of their ids.
+    /// Lists orders that were made at `from` or later and before `to`, in the order of their ids.
     package func listOrders(
         after cursor: ID<Order>?, from: Timestamp, to: Timestamp, limit: Int64
     ) throws(StoreError) -> [ExportedOrder] {

@@ -1,16 +1,17 @@
 package import Domain
 
-/// A table whose rows a rebuild starts with, put back to how they began.
+/// A table whose rows a rebuild starts with, reset to their first values.
 package struct ReplayTable: Sendable {
     package let name: String
-    /// The columns that its pages are ordered by: a unique key.
+    /// The columns by which its pages are ordered: a unique key.
     let key: [String]
     /// The condition in SQL that selects the rows.
     let condition: String
-    /// The columns that are set back, with their first values.
+    /// The columns that are reset, with their first values.
     let reset: [String: SQLValue]
 
-    /// The intents of refunds, each of which begins at its own time; those that were made at the provider are adopted again.
+    /// The intents of refunds, each applied at its own time; refunds that were made at the provider are adopted again
+    /// from facts.
     package static let refunds = ReplayTable(
         name: "refunds", key: ["id"], condition: "reason <> 'made at the provider'",
         reset: ["state": "created", "counted": 0, "reference": nil])
@@ -34,12 +35,12 @@ package struct ReplayTable: Sendable {
         ReplayTable(name: "receipts", key: ["digest"], condition: "1 = 1", reset: [:]),
         ReplayTable(
             name: "purchase_owners", key: ["environment", "original_transaction_id"], condition: "1 = 1", reset: [:]),
-        // What stores signed about renewals.
+        // The signed statements of stores about renewals.
         ReplayTable(name: "subscriptions", key: ["id"], condition: "1 = 1", reset: ["told": nil]),
         ReplayTable(
             name: "purchase_shares", key: ["environment", "original_transaction_id", "user_id"], condition: "1 = 1",
             reset: [:]),
-        // What people gave by hand came from no provider.
+        // Grants by admins and partners came from no provider.
         ReplayTable(name: "grants", key: ["id"], condition: "source_kind IN ('admin', 'partner')", reset: [:]),
         ReplayTable(
             name: "ledger", key: ["user_id", "unit", "environment", "source_kind", "source_id", "step"],
@@ -52,15 +53,15 @@ package struct ReplayStep: Sendable {
     package enum Kind: String, Sendable {
         /// A list of provider facts as JSON text.
         case facts
-        /// An order that was closed while nothing was paid.
+        /// The closing of an order that was not paid.
         case close
         /// A free order.
         case free
-        /// An admin's act on another amount; the subject is the order, the body its number and the act.
+        /// An admin's act on a mismatch; the subject is the order, the body its number and the act.
         case mismatch
         /// The intent of a refund; the subject is its id.
         case refund
-        /// A store's purchase; the body is its key, the subject its environment.
+        /// A store purchase; the body is its key, the subject its environment.
         case purchase
     }
 
@@ -69,7 +70,7 @@ package struct ReplayStep: Sendable {
     package let account: String
     package let subject: String
     package let body: String
-    /// The position of this step, after which the next page begins.
+    /// The position of this step; the next page begins after it.
     package let cursor: (at: Int64, tie: String)
 }
 
@@ -103,18 +104,18 @@ extension ReplayQueries {
         return try db.rows("SELECT * FROM \(table.name) WHERE \(condition) ORDER BY \(key) LIMIT ?", arguments)
     }
 
-    /// The order of steps of one second: an id's milliseconds, the rank of its kind, the rest of the id.
+    /// The order of steps within one second: an id's milliseconds, the rank of its kind, the rest of the id.
     private static func tie(_ rank: Int) -> String { "substr(id, 5, 10) || '\(rank)' || substr(id, 15)" }
 
-    /// The row of a table with this id.
+    /// Finds the row of a table with this id.
     package func findRow(of table: ReplayTable, id: String) throws(StoreError) -> Row? {
         try db.row("SELECT * FROM \(table.name) WHERE id = ? AND \(table.condition)", id)
     }
 
-    /// Lists all facts and acts, oldest first; within one second by the milliseconds that ids begin with, and within one
-    /// millisecond intents first.
+    /// Lists all facts and acts, oldest first.
     ///
-    /// The closing of an order comes before everything else of its second.
+    /// Within one second they are ordered by the milliseconds at the beginning of their ids, and within one millisecond
+    /// intents come first. The closing of an order comes before everything else of its second.
     package func listSteps(after last: ReplayStep?, limit: Int64) throws(StoreError) -> [ReplayStep] {
         try db.rows(
             """
@@ -150,7 +151,7 @@ extension ReplayQueries {
         }
     }
 
-    /// Lists orders that checkouts made, in the order of their ids.
+    /// Lists orders that checkouts made and no store purchase paid, in the order of their ids.
     package func listCheckoutOrders(after last: String, limit: Int64) throws(StoreError) -> [ID<Order>] {
         try db.rows(
             """
@@ -181,7 +182,7 @@ extension ReplayQueries {
         ).map { row throws(StoreError) in try row.id("payment_id") }
     }
 
-    /// All users' balances, by `<user> <environment> <unit>`.
+    /// Reads all users' balances; the keys are `<user> <environment> <unit>`.
     package func listBalances() throws(StoreError) -> [String: Int64] {
         var balances: [String: Int64] = [:]
         for row in try db.rows("SELECT * FROM balances") {
@@ -191,7 +192,8 @@ extension ReplayQueries {
         return balances
     }
 
-    /// The time since which facts that providers answered are stored; 0 in a database that never lacked them.
+    /// Returns the time since which facts from answers to queries are stored; 0 in a database that has always stored
+    /// them.
     package func factsSince() throws(StoreError) -> Timestamp {
         try db.row("SELECT applied_at FROM schema_migrations WHERE name = 'learned facts'")?.time("applied_at")
             ?? Timestamp(0)
@@ -199,7 +201,7 @@ extension ReplayQueries {
 }
 
 extension ReplayQueries where Connection == any Transaction {
-    /// Inserts rows of another database, set back to their first values.
+    /// Inserts rows of another database, reset to their first values.
     package func insert(_ rows: [Row], into table: ReplayTable) throws(StoreError) {
         guard let columns = rows.first?.columns else { return }
         let marks = columns.map { _ in "?" }.joined(separator: ", ")

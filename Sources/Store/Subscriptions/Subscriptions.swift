@@ -9,9 +9,9 @@ package struct SubscriptionRecord: Sendable {
     /// nil while it is unclaimed.
     package let user: ID<User>?
     package let renewal: StoreRenewal?
-    /// True when the store's newest status says that the whole subscription is revoked.
+    /// True when the store's newest status states that the whole subscription is revoked.
     package let isRevoked: Bool
-    /// The state that the last event had, as JSON.
+    /// The state in the last event, as JSON.
     package let announcedState: String?
     /// The revision up to which the customer's transaction history was read.
     package let historyCursor: String?
@@ -49,7 +49,7 @@ extension SubscriptionQueries {
             .map(SubscriptionRecord.init(row:))
     }
 
-    /// Lists the subscriptions that a user owns or shares, newest first, below `last`.
+    /// Lists the subscriptions that a user owns or shares and whose ids come before `last`, newest first.
     package func list(
         of user: ID<User>, before last: ID<Subscription>?, limit: Int64
     ) throws(StoreError) -> [SubscriptionRecord] {
@@ -81,7 +81,7 @@ extension SubscriptionQueries {
             SubscriptionRecord.init(row:))
     }
 
-    /// True when a subscription is a user's, or shared with this user.
+    /// Returns whether a user owns or shares a subscription.
     package func isHolder(_ user: ID<User>, of subscription: SubscriptionRecord) throws(StoreError) -> Bool {
         if subscription.user == user { return true }
         return try db.row(
@@ -89,7 +89,7 @@ extension SubscriptionQueries {
             subscription.environment.rawValue, subscription.original, user) != nil
     }
 
-    /// The subscription whose period an order paid.
+    /// Finds the subscription whose period an order paid.
     package func findID(of order: ID<Order>) throws(StoreError) -> ID<Subscription>? {
         try db.row(
             """
@@ -136,7 +136,7 @@ extension SubscriptionQueries where Connection == any Transaction {
         return found
     }
 
-    /// Sets the signed renewal info; an older one never replaces a newer one.
+    /// Sets the signed renewal information; an older one never replaces a newer one.
     ///
     /// - Returns: false when the stored one is as new.
     package func setRenewal(_ renewal: StoreRenewal, of subscription: ID<Subscription>) throws(StoreError) -> Bool {
@@ -149,7 +149,7 @@ extension SubscriptionQueries where Connection == any Transaction {
 
     /// Sets the status that the store answered; an older one never replaces a newer one.
     ///
-    /// - Returns: false when the stored one is as new, or equal.
+    /// - Returns: false when the stored one is as new, or says the same.
     package func setStatus(
         _ standing: StoreStanding, of subscription: SubscriptionRecord
     ) throws(StoreError) -> Bool {
@@ -164,7 +164,7 @@ extension SubscriptionQueries where Connection == any Transaction {
         try tx.execute("UPDATE subscriptions SET told = ? WHERE id = ?", state, subscription)
     }
 
-    /// Sets the next time to ask the store about a subscription; nil: no more.
+    /// Sets the time of the next query to the store about a subscription; nil for none.
     package func setNextCheck(_ next: Timestamp?, of subscription: ID<Subscription>) throws(StoreError) {
         try tx.execute("UPDATE subscriptions SET next_check_at = ? WHERE id = ?", next, subscription)
     }

@@ -2,7 +2,7 @@ package import Domain
 import FoundationEssentials
 
 extension UserQueries {
-    /// True when the user was erased: the external id is gone, and no other user gets what was theirs.
+    /// Returns whether the user was erased: the external id is gone, and no other user gets what was theirs.
     package func isErased(_ user: ID<User>) throws(StoreError) -> Bool { try findExternalID(user) == nil }
 }
 
@@ -15,9 +15,9 @@ extension UserQueries where Connection == any Transaction {
 
     /// Deletes a user's external id and all free text about them; orders, payments and grants stay.
     ///
-    /// A refund in flight keeps its reason until its end. Stored answers of other callers' idempotency keys are emptied, so
-    /// that the keys still prevent a second act.
-    /// The bindings of purchases and the app account token stay with the internal id, so that no other user can claim them.
+    /// A refund in flight keeps its reason until it is final. Stored answers of other callers' idempotency keys are
+    /// emptied, so that the keys still prevent a second act. The bindings of purchases and the app account token stay
+    /// with the internal id, so that no other user can claim them.
     package func erase(_ user: ID<User>) throws(StoreError) {
         try tx.execute(
             """
@@ -40,7 +40,7 @@ extension UserQueries where Connection == any Transaction {
         tx.markChanged(user)
     }
 
-    /// Empties stored answers about a user; a repeated request with such a key gets an error, not the answer.
+    /// Empties stored answers about a user; a repeated request with such a key gets an error in place of the answer.
     private func emptyAnswers(about user: ID<User>) throws(StoreError) {
         try tx.execute(
             """

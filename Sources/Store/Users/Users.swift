@@ -3,9 +3,9 @@ package import Domain
 /// The row of a user that every settlement locks first.
 package struct UserState: Sendable {
     package let id: ID<User>
-    /// Counts every change of what the user owns.
+    /// Incremented with every change of what the user owns.
     package let version: Int64
-    /// The UUID that Apple's transactions carry for this user; nil until it was requested once.
+    /// The UUID that Apple's transactions carry for this user; nil until it is first requested.
     package let appAccountToken: String?
 }
 
@@ -26,7 +26,7 @@ extension Transaction {
 }
 
 extension UserQueries {
-    /// Lists users with an entitlement that began or ended by itself until `now`, longest ago first.
+    /// Lists users with an entitlement that began or ended by time alone until `now`, longest ago first.
     package func listDueChanges(until now: Timestamp, limit: Int64) throws(StoreError) -> [ID<User>] {
         try db.rows(
             """
@@ -36,7 +36,7 @@ extension UserQueries {
         ).map { row throws(StoreError) in try row.id("user_id") }
     }
 
-    /// The user that an `appAccountToken` was made for.
+    /// Finds the user for whom an `appAccountToken` was made.
     package func findID(appAccountToken token: String) throws(StoreError) -> DeferredResult<ID<User>?> {
         try db.deferredRows("SELECT user_id FROM user_states WHERE app_account_token = ?", token)
             .first { row throws(StoreError) in try row.id("user_id") }
@@ -74,7 +74,7 @@ extension UserQueries {
         return names
     }
 
-    /// The version of a user's entitlements, and the next time at which one begins or ends by itself.
+    /// Returns the version of a user's entitlements, and the next time at which one begins or ends by time alone.
     package func version(of user: ID<User>) throws(StoreError) -> (version: Int64, nextChangeAt: Timestamp?) {
         guard let row = try db.row("SELECT version, next_change_at FROM user_states WHERE user_id = ?", user) else {
             throw .corrupt("a user has no state")
@@ -84,16 +84,16 @@ extension UserQueries {
 }
 
 extension UserQueries where Connection == any Transaction {
-    /// The user with this external id; inserted when there is none.
+    /// Returns the user with this external id; inserts one when there is none.
     package func ensure(
         _ external: ExternalUserID, candidate: ID<User>, at now: Timestamp
     ) throws(StoreError) -> ID<User> {
         try ensure(external, known: try lockShared(external), candidate: candidate, at: now)
     }
 
-    /// The user with this external id, locked against erasure until the commit.
+    /// Finds the user with this external id and locks the id against erasure until the commit.
     package func lockShared(_ external: ExternalUserID) throws(StoreError) -> DeferredResult<ID<User>?> {
-        // Shared, so that an erasure waits for what is being made under this name.
+        // Shared, so that an erasure waits for the rows that are being made for this user.
         try tx.deferredRows("SELECT id FROM users WHERE external_id = ?" + tx.dialect.forShare, external.rawValue)
             .first { row throws(StoreError) in try row.id("id") }
     }
@@ -138,7 +138,7 @@ extension UserQueries where Connection == any Transaction {
         return version + 1
     }
 
-    /// The UUID that Apple's transactions carry for this user; the candidate is stored when there is none yet.
+    /// Returns the UUID that Apple's transactions carry for this user; stores the candidate when there is none yet.
     package func appAccountToken(of user: ID<User>, candidate: String) throws(StoreError) -> String {
         try tx.execute(
             "UPDATE user_states SET app_account_token = ? WHERE user_id = ? AND app_account_token IS NULL", candidate,

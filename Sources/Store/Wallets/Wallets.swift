@@ -11,19 +11,19 @@ package struct LedgerSource: Sendable {
     }
 }
 
-/// A change of a balance.
+/// A change of a balance, as a page of one unit's history lists it.
 package struct LedgerStep: Sendable {
     package let source: LedgerSource
     package let environment: Environment
     package let position: Int64
     package let delta: Int64
-    /// The balance after it.
+    /// The balance after the change.
     package let balance: Int64
     package let reason: String?
     package let at: Timestamp
 }
 
-/// A change of a balance.
+/// A change of a balance, as a list over all units has it.
 package struct LedgerEntry: Sendable {
     package let unit: String
     package let environment: Environment
@@ -67,7 +67,7 @@ extension WalletQueries {
         }
     }
 
-    /// The balances of a user: every unit that was ever credited, also at 0.
+    /// Reads the balances of a user: every unit that was ever credited, also at 0.
     package func balances(of user: ID<User>) throws(StoreError) -> DeferredResult<[Environment: [String: Int64]]> {
         try db.deferredRows("SELECT unit, environment, amount FROM balances WHERE user_id = ?", user)
             .map { rows throws(StoreError) in try Self.balancesOfRows(rows) }
@@ -81,7 +81,7 @@ extension WalletQueries {
         return balances
     }
 
-    /// The sums that a source has booked, by unit, with their numbers of steps.
+    /// Sums the units that a source has booked, with the number of steps.
     package func booked(
         _ source: LedgerSource, user: ID<User>, environment: Environment
     ) throws(StoreError) -> [String: (sum: Int64, steps: Int64)] {
@@ -115,7 +115,7 @@ extension WalletQueries {
 extension WalletQueries where Connection == any Transaction {
     /// Takes units of a production balance in one guarded statement, and books that as a source of its own.
     ///
-    /// - Returns: the balance after it; nil when it is too low, or was never credited.
+    /// - Returns: the balance after it; nil when the balance is too low, or the unit was never credited.
     package func debit(
         _ amount: Int64, unit: String, user: ID<User>, source: LedgerSource, reason: String? = nil, at now: Timestamp
     ) throws(StoreError) -> Int64? {

@@ -22,7 +22,7 @@ package struct AttemptPosition: Sendable, Equatable {
     package let nextAt: Timestamp
     package let seq: Int64
 
-    /// Before everything.
+    /// The position before all attempts.
     package static let start = AttemptPosition(nextAt: Timestamp(-1), seq: 0)
 }
 
@@ -48,7 +48,7 @@ package struct DeliveryResult: Sendable {
     package let status: Int64?
     /// nil for a success.
     package let fault: Delivery.Fault?
-    /// Seconds to the next attempt; nil when there is none.
+    /// The seconds to the next attempt; nil when there is none.
     package let delay: Int64?
 
     package init(delivery: ID<Delivery>, attempts: Int64, status: Int64?, fault: Delivery.Fault?, delay: Int64?) {
@@ -60,7 +60,7 @@ package struct DeliveryResult: Sendable {
     }
 }
 
-/// An event that goes to a webhook.
+/// An event to be delivered to a webhook.
 package struct NewDelivery: Sendable {
     package let id: ID<Delivery>
     package let webhook: ID<Webhook>
@@ -146,9 +146,10 @@ extension DeliveryQueries {
 }
 
 extension DeliveryQueries where Connection == any Transaction {
-    /// Records the outcomes of attempts; a delivery that has ended meanwhile is left alone.
+    /// Records the outcomes of attempts; a delivery that has ended meanwhile is left unchanged.
     ///
-    /// So is one that was redelivered since, unless this attempt succeeded: its schedule has begun anew.
+    /// A delivery that was redelivered meanwhile is left unchanged as well, unless this attempt succeeded, because its
+    /// schedule has begun anew.
     package func record(_ results: [DeliveryResult], at now: Timestamp) throws(StoreError) {
         let time = tx.dialect.clock
         for chunk in Chunks.of(results.count) {
@@ -181,7 +182,7 @@ extension DeliveryQueries where Connection == any Transaction {
     /// - Returns: the number of ended deliveries; fewer than the limit means that none is left.
     package func end(of webhook: ID<Webhook>, limit: Int64, at now: Timestamp) throws(StoreError) -> Int64 {
         var ended: Int64 = 0
-        // One for each partial index: what ended long ago is not passed over again and again.
+        // One statement for each partial index, so that deliveries that ended long ago are not read again and again.
         for pending in ["first_done = 0 ORDER BY seq", "first_done = 1 ORDER BY next_at"] where ended < limit {
             ended += Int64(
                 try tx.execute(
@@ -204,9 +205,9 @@ extension DeliveryQueries where Connection == any Transaction {
                 limit))
     }
 
-    /// Makes another attempt due now and begins its schedule anew.
+    /// Makes another attempt due now and begins the delivery's schedule anew.
     ///
-    /// A delivery whose first attempt is still to come is left alone.
+    /// A delivery whose first attempt has not been made is left unchanged.
     package func redeliver(_ id: ID<Delivery>, at now: Timestamp) throws(StoreError) {
         try tx.execute(
             """
@@ -260,7 +261,7 @@ extension DeliveryRecord {
 
 /// The query of due attempts; a disabled endpoint has none, even while its deliveries are still being ended.
 ///
-/// - Parameter index: the index of the kind of attempt.
+/// - Parameter index: the index for first attempts or that for retries.
 private func dueAttempts(_ dialect: Dialect, by index: String) -> String {
     """
     SELECT d.id, d.event, d.seq, d.subject, d.attempts, d.next_at, e.type, e.at, e.sequence, e.data

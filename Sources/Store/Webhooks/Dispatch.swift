@@ -21,7 +21,7 @@ extension EventQueries where Connection == any Transaction {
     ///
     /// A subquery by key finds each event's predecessor: a join of all events without a number would be quadratic.
     package func listUndispatched(limit: Int64) throws(StoreError) -> DeferredResult<[UndispatchedEvent]> {
-        // SQLite prefers the index of all numbers, whose empty ones are all others', and sorts what it finds.
+        // SQLite would choose the index of all numbers, where all events without one are equal, and sort its result.
         let events = tx.dialect == .sqlite ? "events INDEXED BY events_without_seq" : "events"
         return try tx.deferredRows(
             """

@@ -8,19 +8,19 @@ package struct NumberedEvent: Sendable {
     package let type: String
     package let subject: String
     package let at: Timestamp
-    /// JSON text; people are named by their internal id.
+    /// JSON text with internal user ids.
     package let data: String
 }
 
 /// A page of the outbox: the events that a reader may see, and the position of the next page.
 package struct EventPage: Sendable {
     package let events: [NumberedEvent]
-    /// The number to read after; nil at the end of the numbered events.
+    /// The number after which the next page begins; nil at the end of the numbered events.
     package let next: Int64?
 }
 
 extension EventQueries {
-    /// Lists up to `limit` events after a number, oldest first, of some types and of no partner or this one.
+    /// Lists up to `limit` events after a number, oldest first, of these types, and of no partner or this one.
     ///
     /// At most `window` events are examined, so a page can be short, or empty, although more follow.
     package func list(

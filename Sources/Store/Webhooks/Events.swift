@@ -1,7 +1,7 @@
 package import Domain
 import FoundationEssentials
 
-/// An entry of the outbox: a subject's whole state after a change.
+/// An entry of the outbox: the whole state of a subject after a change.
 package struct EventRecord: Sendable {
     package let id: ID<Event>
     package let subject: String
@@ -9,7 +9,7 @@ package struct EventRecord: Sendable {
     package let user: ID<User>?
     package let partner: String?
     package let at: Timestamp
-    /// JSON text; people are named by their internal id.
+    /// JSON text with internal user ids.
     package let data: String
 
     package init(
@@ -50,7 +50,7 @@ extension EventQueries {
 }
 
 extension EventQueries where Connection == any Transaction {
-    /// Lists events with free text about a user's orders: the app's metadata, or reasons that earlier releases put there.
+    /// Lists events with free text about a user's orders: the app's metadata, or reasons from earlier releases.
     package func listWithFreeText(of user: ID<User>) throws(StoreError) -> [(id: ID<Event>, data: String)] {
         let found = try tx.rows(
             """

@@ -6,9 +6,9 @@ package struct WebhookRecord: Sendable {
     package let id: ID<Webhook>
     package let partner: String
     package let url: String
-    /// Empty for every type that the scopes allow.
+    /// Empty for all types that the scopes allow.
     package let types: [String]
-    /// The scopes of the key that made it, which bound the events that it gets.
+    /// The scopes of the key that made the webhook, which limit the events that it gets.
     package let scopes: [String]
     package let secret: Data
     package let previousSecret: Data?
@@ -60,7 +60,7 @@ extension WebhookQueries {
         try db.row("SELECT * FROM webhooks WHERE id = ?", id).map(WebhookRecord.init(row:))
     }
 
-    /// The endpoint with the secrets that sign now: the previous one only until it expires.
+    /// Finds the endpoint with the secrets that sign now: the previous one only until it expires.
     package func findForSigning(_ id: ID<Webhook>, at now: Timestamp) throws(StoreError) -> WebhookRecord? {
         try db.rows(
             """
@@ -93,7 +93,7 @@ extension WebhookQueries where Connection == any Transaction {
             .map(WebhookRecord.init(row:))
     }
 
-    /// Lists the endpoints that get events; until the commit none of them is changed or deleted.
+    /// Lists the endpoints that get events; none of them is changed or deleted until the commit.
     package func listEnabled() throws(StoreError) -> DeferredResult<[WebhookRecord]> {
         try tx.deferredRows("SELECT * FROM webhooks WHERE status = 'enabled' ORDER BY id" + tx.dialect.forShare).each(
             WebhookRecord.init(row:))
@@ -108,7 +108,7 @@ extension WebhookQueries where Connection == any Transaction {
             webhook.scopes.joined(separator: " "), webhook.secret, webhook.createdAt)
     }
 
-    /// Sets the URL and the types; a changed URL begins without failures.
+    /// Sets the URL and the types; a changed URL resets the record of failures.
     package func update(_ id: ID<Webhook>, url: String, types: [String]) throws(StoreError) {
         try tx.execute(
             """
@@ -122,7 +122,7 @@ extension WebhookQueries where Connection == any Transaction {
             "UPDATE webhooks SET status = 'enabled', disabled_reason = NULL, failing_since = NULL WHERE id = ?", id)
     }
 
-    /// Disables an endpoint: from the commit on no delivery of it is due.
+    /// Disables an endpoint; from the commit on, no delivery of it is due.
     package func disable(_ id: ID<Webhook>, _ reason: Webhook.DisabledReason) throws(StoreError) {
         try tx.execute("UPDATE webhooks SET status = 'disabled', disabled_reason = ? WHERE id = ?", reason.rawValue, id)
     }
@@ -152,10 +152,10 @@ extension WebhookQueries where Connection == any Transaction {
         try tx.execute("DELETE FROM webhooks WHERE id = ?", id)
     }
 
-    /// Updates the health of an endpoint before its attempts are recorded: a success ends a period of failures, a failure
-    /// begins one.
+    /// Updates the health of an endpoint before its attempts are recorded.
     ///
-    /// A failure after a pause longer than the gap begins a new one.
+    /// A success ends a period of failures, a failure begins one, and a failure after a pause longer than the gap
+    /// begins a new one.
     ///
     /// - Returns: true when the endpoint has only failed for longer than the limit.
     package func recordHealth(
@@ -174,7 +174,7 @@ extension WebhookQueries where Connection == any Transaction {
         return try hasFailed(id, for: failingLimit, at: now)
     }
 
-    /// True when an endpoint has only failed for so many seconds.
+    /// Returns whether an endpoint has only failed for this number of seconds.
     private func hasFailed(_ id: ID<Webhook>, for seconds: Int64, at now: Timestamp) throws(StoreError) -> Bool {
         try !tx.rows(
             "SELECT id FROM webhooks WHERE id = ? AND status = 'enabled' AND failing_since <= \(tx.dialect.clock) - ?",
@@ -182,10 +182,11 @@ extension WebhookQueries where Connection == any Transaction {
         ).isEmpty
     }
 
-    /// True when a failed attempt may have been made within so many seconds: its retry was not due before them.
+    /// Returns whether a failed attempt may have been made within this number of seconds, because its retry was not due
+    /// before.
     private func wasAttempted(_ id: ID<Webhook>, within seconds: Int64, at now: Timestamp) throws(StoreError) -> Bool {
         let time = tx.dialect.clock
-        // One after the other: the first has an index of its own, and nearly always finds something.
+        // One after the other: the first query has an index of its own and nearly always finds a row.
         let isTriedAgain = try !tx.rows(
             """
             SELECT id FROM deliveries

@@ -125,7 +125,7 @@ struct PurchaseRestoreTests {
             testDescription: "a pass and what money bought",
             act: {
                 try await $0.attach($0.sale())
-                try await $0.desk.buy()
+                try await $0.desk.buyForReal()
             }, ends: 60),
         State(
             testDescription: "not known to the catalogue",

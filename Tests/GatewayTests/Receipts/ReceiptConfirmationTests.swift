@@ -236,7 +236,7 @@ struct ReceiptConfirmationTests {
         try await withReceiptDesk(on: engine) { (apple) async throws in
             let receipt = apple.receipt(apple.sale())
             let other = apple.receipt(apple.sale()) { $0.bundle = "com.example.other" }
-            for password in [nil, "", "wrong", ReceiptDesk.secret.uppercased()] {
+            for password in [nil, "", "wrong", ReceiptFixture.secret.uppercased()] {
                 await #expect(throws: GatewayError.unauthenticated) {
                     try await apple.gateway.receipts.validate(
                         receipt.base64, password: password, newestOnly: false, user: nil, context: .test)

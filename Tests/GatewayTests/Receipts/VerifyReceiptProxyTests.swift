@@ -56,7 +56,7 @@ struct VerifyReceiptProxyTests {
             #expect(request.method == "POST" && request.url == Self.apple[0])
             let asked = try #require(try JSONSerialization.jsonObject(with: request.body) as? [String: Any])
             #expect(asked["receipt-data"] as? String == receipt.base64)
-            #expect(asked["password"] as? String == ReceiptDesk.secret)
+            #expect(asked["password"] as? String == ReceiptFixture.secret)
         }
     }
 

@@ -88,7 +88,7 @@ private struct Recipe {
     var issuer: String
     var key: Certificate.PublicKey
     var signer: P256.Signing.PrivateKey
-    /// Seconds since 1970, around `JWSMint.now`.
+    /// Seconds since 1970, around `JWSSamples.now`.
     var first = 1_600_000_000.0
     var last = 2_000_000_000.0
     var extensions: [Certificate.Extension]

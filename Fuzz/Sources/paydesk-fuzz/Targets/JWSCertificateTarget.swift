@@ -40,15 +40,15 @@ struct JWSCertificateTarget: FuzzTarget {
 
     /// An accepted chain has the markers and the dates that it must have.
     private func checkChain(_ leaf: [UInt8], _ intermediate: [UInt8], _ reader: Reader) -> Bool {
-        let header = JWSMint.base64URL(JWSMint.header([leaf, intermediate, JWSMint.unread]))
-        let text = JWSMint.signed(header, Self.payload, by: Keys.leaf)
+        let header = JWSSamples.base64URL(JWSSamples.header([leaf, intermediate, JWSSamples.unread]))
+        let text = JWSSamples.signed(header, Self.payload, by: Keys.leaf)
         guard Verdict(text, Verifiers.store, reader).json != nil else { return false }
         for (der, marker) in [(leaf, Certificates.storeLeaf), (intermediate, Certificates.developerRelations)] {
             guard let certificate = try? Certificate(derEncoded: der) else {
                 Harness.finding("accepted no certificate")
             }
             Harness.expect(certificate.extensions[oid: marker] != nil, "accepted without \(marker)")
-            let seconds = Double(JWSMint.now / 1_000)
+            let seconds = Double(JWSSamples.now / 1_000)
             Harness.expect(
                 certificate.notValidBefore.timeIntervalSince1970 <= seconds
                     && seconds <= certificate.notValidAfter.timeIntervalSince1970, "accepted outside its validity")
@@ -74,7 +74,7 @@ struct JWSCertificateTarget: FuzzTarget {
         configuration.environments = [.xcode]
         configuration.xcodeCertificates = [certificate]
         guard let verifier = try? AppleVerifier(configuration) else { return false }
-        let text = JWSMint.signed(JWSMint.header([certificate]), Payloads.xcode[1], by: Keys.xcode)
+        let text = JWSSamples.signed(JWSSamples.header([certificate]), Payloads.xcode[1], by: Keys.xcode)
         guard Verdict(text, verifier, reader).json != nil else { return false }
         let key = (try? Certificate(derEncoded: certificate)).flatMap { P256.Signing.PublicKey($0.publicKey) }
         Harness.expect(
@@ -82,8 +82,8 @@ struct JWSCertificateTarget: FuzzTarget {
         return true
     }
 
-    private static let payload = JWSMint.base64URL(Array(Payloads.short.utf8))
-    private static let sound = JWSMint.signed(JWSMint.base64URL(JWSMint.appleHeader), payload, by: Keys.leaf)
+    private static let payload = JWSSamples.base64URL(Array(Payloads.short.utf8))
+    private static let sound = JWSSamples.signed(JWSSamples.base64URL(JWSSamples.appleHeader), payload, by: Keys.leaf)
 
     private func seeds(_ place: Place, _ inputs: [[UInt8]]) -> [[UInt8]] {
         inputs.map { [place.rawValue] + $0 }

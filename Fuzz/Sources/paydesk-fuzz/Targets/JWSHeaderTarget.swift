@@ -33,10 +33,10 @@ struct JWSHeaderTarget: FuzzTarget {
     func run(_ input: [UInt8]) -> Bool {
         let mode = input.first ?? 0
         let header = Self.expanded(input.dropFirst())
-        let segment = JWSMint.base64URL(header)
+        let segment = JWSSamples.base64URL(header)
         switch mode % 4 {
-        case 0: return check(JWSMint.signed(segment, Self.store, by: Keys.leaf), Verifiers.store, mode, header)
-        case 1: return check(JWSMint.signed(segment, Self.xcode, by: Keys.xcode), Verifiers.signed, mode, header)
+        case 0: return check(JWSSamples.signed(segment, Self.store, by: Keys.leaf), Verifiers.store, mode, header)
+        case 1: return check(JWSSamples.signed(segment, Self.xcode, by: Keys.xcode), Verifiers.signed, mode, header)
         default: return check("\(segment).\(Self.xcode).AA", Verifiers.unchecked, mode, header)
         }
     }
@@ -81,8 +81,8 @@ struct JWSHeaderTarget: FuzzTarget {
         return header
     }
 
-    private static let store = JWSMint.base64URL(Array(Payloads.short.utf8))
-    private static let xcode = JWSMint.base64URL(Payloads.xcode[1])
+    private static let store = JWSSamples.base64URL(Array(Payloads.short.utf8))
+    private static let xcode = JWSSamples.base64URL(Payloads.xcode[1])
 
     private static let certificates: [UInt8: [UInt8]] = [
         UInt8(ascii: "L"): base64(Certificates.leaf), UInt8(ascii: "I"): base64(Certificates.intermediate),

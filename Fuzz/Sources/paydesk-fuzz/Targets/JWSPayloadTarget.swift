@@ -17,19 +17,19 @@ struct JWSPayloadTarget: FuzzTarget {
     func run(_ input: [UInt8]) -> Bool {
         let mode = input.first ?? 0
         let payload = Array(input.dropFirst())
-        let segment = JWSMint.base64URL(payload)
+        let segment = JWSSamples.base64URL(payload)
         let reader = Reader(of: mode)
         let sparing = reader.sparing(payload)
         switch mode % 4 {
-        case 0: return check(JWSMint.signed(Self.apple, segment, by: Keys.leaf), Verifiers.store, sparing, payload)
-        case 1: return check(JWSMint.signed(Self.xcode, segment, by: Keys.xcode), Verifiers.signed, sparing, payload)
+        case 0: return check(JWSSamples.signed(Self.apple, segment, by: Keys.leaf), Verifiers.store, sparing, payload)
+        case 1: return check(JWSSamples.signed(Self.xcode, segment, by: Keys.xcode), Verifiers.signed, sparing, payload)
         default: return check("\(Self.unchecked).\(segment).AA", Verifiers.unchecked, reader, payload)
         }
     }
 
-    private static let apple = JWSMint.base64URL(JWSMint.appleHeader)
-    private static let xcode = JWSMint.base64URL(JWSMint.xcodeHeader)
-    private static let unchecked = JWSMint.base64URL(JWSMint.header([JWSMint.unread]))
+    private static let apple = JWSSamples.base64URL(JWSSamples.appleHeader)
+    private static let xcode = JWSSamples.base64URL(JWSSamples.xcodeHeader)
+    private static let unchecked = JWSSamples.base64URL(JWSSamples.header([JWSSamples.unread]))
 
     private func check(_ text: String, _ verifier: AppleVerifier, _ reader: Reader, _ payload: [UInt8]) -> Bool {
         let verdict = Verdict(text, verifier, reader)

@@ -6,16 +6,16 @@ struct PaymentTokenTarget: FuzzTarget {
     let name = "apple-pay-token"
 
     var seeds: [[UInt8]] {
-        let sound = PaymentMint.parts.map { PaymentMint.token($0, signature: PaymentMint.signature($0)) }
+        let sound = PaymentSamples.parts.map { PaymentSamples.token($0, signature: PaymentSamples.signature($0)) }
         let inner = Self.paymentData(sound[0])
-        var swapped = PaymentMint.parts[0]
+        var swapped = PaymentSamples.parts[0]
         swapped.transactionID[0] ^= 1
         let texts =
             sound + [
                 inner, "{\"paymentData\":\"\(Data(inner.utf8).base64EncodedString())\"}",
                 "{\"paymentData\":\"\(inner.replacing("\"", with: "\\\""))\"}",
-                PaymentMint.token(swapped, signature: PaymentMint.signature(PaymentMint.parts[0])),
-                PaymentMint.token(PaymentMint.parts[0], signature: [0x30, 0x80, 0, 0]),
+                PaymentSamples.token(swapped, signature: PaymentSamples.signature(PaymentSamples.parts[0])),
+                PaymentSamples.token(PaymentSamples.parts[0], signature: [0x30, 0x80, 0, 0]),
                 "{\"paymentData\":{},\"transactionIdentifier\":\"Simulated Identifier\"}",
                 "{\"paymentData\":\"\"}", "{}",
             ]
@@ -34,7 +34,7 @@ struct PaymentTokenTarget: FuzzTarget {
         let verdict = PaymentVerdict(input, isExplained: input.reduce(0, &+).isMultiple(of: 8))
         guard let token = verdict.token else { return false }
         Harness.expect(
-            Self.parts(of: token.token.paymentData).map(PaymentMint.parts.contains) == true,
+            Self.parts(of: token.token.paymentData).map(PaymentSamples.parts.contains) == true,
             "accepted, and nobody signed it")
         return true
     }
@@ -44,14 +44,14 @@ struct PaymentTokenTarget: FuzzTarget {
     }
 
     /// Returns the signed parts of a token, read without AppleTrust.
-    private static func parts(of json: [UInt8]) -> PaymentMint.Parts? {
+    private static func parts(of json: [UInt8]) -> PaymentSamples.Parts? {
         guard let object = try? JSONSerialization.jsonObject(with: Data(json)) as? [String: Any],
             let header = object["header"] as? [String: Any], let data = bytes(object["data"]),
             let id = hex(header["transactionId"])
         else { return nil }
         let isEC = object["version"] as? String == "EC_v1"
         guard let key = bytes(header[isEC ? "ephemeralPublicKey" : "wrappedKey"]) else { return nil }
-        return PaymentMint.Parts(
+        return PaymentSamples.Parts(
             isEC: isEC, key: key, data: data, transactionID: id, applicationData: hex(header["applicationData"]))
     }
 

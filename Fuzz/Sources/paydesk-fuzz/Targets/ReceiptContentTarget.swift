@@ -6,17 +6,19 @@ import AppleTrust
 struct ReceiptContentTarget: FuzzTarget {
     let name = "receipt-content"
 
-    var seeds: [[UInt8]] { ReceiptMint.contents + [[0x31, 0], [0x31, 0x80, 0, 0], []] }
+    var seeds: [[UInt8]] { ReceiptSamples.contents + [[0x31, 0], [0x31, 0x80, 0, 0], []] }
 
-    var words: [String] { ReceiptMint.words }
+    var words: [String] { ReceiptSamples.words }
 
     func run(_ input: [UInt8]) -> Bool {
-        let isSigned = input.reduce(0, &+).isMultiple(of: 64) || ReceiptMint.contents.contains(input)
+        let isSigned = input.reduce(0, &+).isMultiple(of: 64) || ReceiptSamples.contents.contains(input)
         guard isSigned else {
-            ReceiptVerdict.checkUnsigned(ReceiptMint.unsigned(input))
+            ReceiptVerdict.checkUnsigned(ReceiptSamples.unsigned(input))
             return false
         }
-        guard let receipt = ReceiptVerdict(ReceiptMint.signed(input), isExplained: true).receipt else { return false }
+        guard let receipt = ReceiptVerdict(ReceiptSamples.signed(input), isExplained: true).receipt else {
+            return false
+        }
         check(receipt, input)
         return true
     }

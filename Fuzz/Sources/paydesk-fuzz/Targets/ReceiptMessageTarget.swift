@@ -6,23 +6,23 @@ struct ReceiptMessageTarget: FuzzTarget {
     let name = "receipt-message"
 
     var seeds: [[UInt8]] {
-        let content = ReceiptMint.contents[1]
-        let sound = ReceiptMint.signed(content)
-        let forged = ReceiptMint.signer([UInt8](repeating: 1, count: 256), [], overSHA1: false)
+        let content = ReceiptSamples.contents[1]
+        let sound = ReceiptSamples.signed(content)
+        let forged = ReceiptSamples.signer([UInt8](repeating: 1, count: 256), [], overSHA1: false)
         let chain = [ReceiptCertificates.leaf, ReceiptCertificates.intermediate]
-        return ReceiptMint.Style.allCases.map { ReceiptMint.signed(content, $0) }
-            + ReceiptMint.contents.map { ReceiptMint.signed($0) }
+        return ReceiptSamples.Style.allCases.map { ReceiptSamples.signed(content, $0) }
+            + ReceiptSamples.contents.map { ReceiptSamples.signed($0) }
             + [
-                ReceiptMint.unsigned(content), ReceiptMint.message(content, chain, [forged]),
-                ReceiptMint.message(content, chain, []),
-                ReceiptMint.message(content, chain + [ReceiptCertificates.root], [forged]),
-                ReceiptMint.message(content, chain, [forged, forged]),
-                ReceiptMint.message(content, [ReceiptCertificates.unmarked] + chain.dropFirst(), [forged]),
+                ReceiptSamples.unsigned(content), ReceiptSamples.message(content, chain, [forged]),
+                ReceiptSamples.message(content, chain, []),
+                ReceiptSamples.message(content, chain + [ReceiptCertificates.root], [forged]),
+                ReceiptSamples.message(content, chain, [forged, forged]),
+                ReceiptSamples.message(content, [ReceiptCertificates.unmarked] + chain.dropFirst(), [forged]),
                 Array(sound.prefix(40)), [0x30, 0x80, 0x24, 0x80, 0, 0], [],
             ]
     }
 
-    var words: [String] { ReceiptMint.words }
+    var words: [String] { ReceiptSamples.words }
 
     func run(_ input: [UInt8]) -> Bool {
         let verdict = ReceiptVerdict(input, isExplained: input.reduce(0, &+).isMultiple(of: 32))
@@ -33,8 +33,8 @@ struct ReceiptMessageTarget: FuzzTarget {
 
     /// All that the signed contents say.
     private static let signed = Set(
-        ReceiptMint.contents.map { content in
-            Harness.minted { "\(try Verifiers.receipts.receipt(base64(ReceiptMint.signed(content))))" }
+        ReceiptSamples.contents.map { content in
+            Harness.minted { "\(try Verifiers.receipts.receipt(base64(ReceiptSamples.signed(content))))" }
         })
 
     private static func base64(_ bytes: [UInt8]) -> String { Data(bytes).base64EncodedString() }

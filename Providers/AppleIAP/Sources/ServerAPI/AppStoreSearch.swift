@@ -1,6 +1,6 @@
 package import AppleTrust
 
-/// Where a transaction is looked for.
+/// The environments in which a transaction is searched.
 package enum AppStoreSearch: Sendable, Equatable {
     /// In this environment alone: a verified JWS names it.
     case only(AppleEnvironment)

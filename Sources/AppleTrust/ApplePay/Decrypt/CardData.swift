@@ -1,9 +1,9 @@
-/// The card of a payment, to be looked at while a closure of `DecryptedToken.withCard` runs.
+/// The card of a payment, for use only while a closure of `DecryptedToken.withCard` runs.
 ///
 /// It cannot be copied, described or encoded. Its slices show the token's own bytes, which are overwritten when the
-/// token goes: whoever keeps one, or makes text of it, keeps card data.
+/// token is released: a slice that is stored, or text made of it, stays in memory.
 public struct CardData: ~Copyable {
-    /// The time when the account number expires.
+    /// The year in which the account number expires, in four digits.
     public let expiryYear: Int
     public let expiryMonth: Int
     private let bytes: [UInt8]
@@ -20,7 +20,7 @@ public struct CardData: ~Copyable {
     public var accountNumber: ArraySlice<UInt8> { bytes[layout.accountNumber] }
     /// The 3-D Secure cryptogram, decoded; later payments of a merchant token have none.
     public var cryptogram: ArraySlice<UInt8>? { layout.cryptogram.map { bytes[$0] } }
-    /// The ECI: one or two digits, to be passed on where it is not nil.
+    /// The electronic commerce indicator: one or two digits, to be passed on where it is not nil.
     public var eci: String? { layout.eci.map { String(decoding: bytes[$0], as: UTF8.self) } }
     /// The EMV data of the chip, decoded.
     public var emvData: ArraySlice<UInt8>? { layout.emvData.map { bytes[$0] } }

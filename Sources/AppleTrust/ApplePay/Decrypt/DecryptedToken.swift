@@ -1,7 +1,7 @@
 /// The decrypted payment data of a token.
 ///
-/// Card data is shown to closures only, and overwritten when the last reference to this goes; that is best effort, see
-/// `CardData`. Nothing of it is in a description, a dump or an error, and it cannot be encoded.
+/// Card data is shown to closures only, and overwritten when the last reference to this object is released; that is
+/// best effort, see `CardData`. No card data is in a description, a dump or an error, and it cannot be encoded.
 public final class DecryptedToken: Sendable {
     public enum Kind: String, CaseIterable, Sendable {
         case threeDSecure = "3DSecure"
@@ -11,19 +11,19 @@ public final class DecryptedToken: Sendable {
     public let kind: Kind
     /// The numeric code of ISO 4217: three digits.
     public let currencyNumeric: String
-    /// In the currency's minor units, never negative.
+    /// The amount in the currency's minor units, never negative.
     public let amountMinor: Int64
     public let deviceManufacturerIdentifier: String?
     public let cardholderName: String?
-    /// Names the merchant's own token of the card, for payments that recur.
+    /// The id of the merchant's own token of the card, for recurring payments.
     public let merchantTokenIdentifier: String?
     public let hasMerchantTokenMetadata: Bool
-    /// The share of each merchant, where several are paid at once.
+    /// The share of each merchant, where one token pays several.
     public let authenticationResponses: [AuthenticationResponse]
     private let bytes: WipedBytes
     private let layout: CardLayout
 
-    /// Fields that are not known are ignored.
+    /// Unknown fields are ignored.
     init(_ payment: PaymentReader) throws(ApplePayRefusal) {
         guard let kind = Kind(rawValue: try payment.required("paymentDataType")) else {
             throw payment.wrong("paymentDataType")
@@ -58,10 +58,10 @@ public final class DecryptedToken: Sendable {
     }
 }
 
-/// The share of one of several merchants, and the proof that the payer agreed.
+/// The share of one of several merchants, with the proof that the payer agreed.
 public struct AuthenticationResponse: Sendable {
     public let merchantIdentifier: String
-    /// As Apple writes it.
+    /// The amount as text, unchanged from Apple's message.
     public let transactionAmount: String
     private let bytes: WipedBytes
 
@@ -84,7 +84,7 @@ public struct AuthenticationResponse: Sendable {
 }
 
 extension CardLayout {
-    /// Appends the card's parts; what belongs to the other kind of payment may not be there.
+    /// Appends the card's parts; a part that belongs to the other kind of payment is refused.
     init(_ payment: PaymentReader, _ kind: DecryptedToken.Kind, into bytes: inout [UInt8]) throws(ApplePayRefusal) {
         bytes.reserveCapacity(1_024)
         guard let number = try payment.digits("applicationPrimaryAccountNumber", 12...19) else {

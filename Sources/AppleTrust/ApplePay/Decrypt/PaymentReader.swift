@@ -11,9 +11,9 @@ struct PaymentReader {
     let json: JSONDocument
     let members: [JSONMember]
 
-    /// Characters of a name or an identifier, of which Apple writes far fewer.
+    /// The most bytes of a name or an identifier; Apple's are far shorter.
     static let textLimit = 256
-    /// Parts of a payment for several merchants.
+    /// The most parts of a payment for several merchants.
     static let listLimit = 64
 
     func text(_ name: String) throws(ApplePayRefusal) -> String? {
@@ -27,7 +27,7 @@ struct PaymentReader {
         return text
     }
 
-    /// A text of so many digits, where it stands: no copy is made.
+    /// The digits of a text, without a copy; nil where the field is absent.
     func digits(_ name: String, _ count: ClosedRange<Int>) throws(ApplePayRefusal) -> ArraySlice<UInt8>? {
         guard let node = node(name) else { return nil }
         guard let bytes = json.plainBytes(node), count.contains(bytes.count), bytes.allSatisfy(\.isDigit) else {
@@ -36,7 +36,7 @@ struct PaymentReader {
         return bytes
     }
 
-    /// A JSON number of digits alone: a fraction, a sign, an exponent and quotes are refused, so is what overflows.
+    /// A JSON number of digits alone; a fraction, a sign, an exponent, quotes and overflow are refused.
     func amount(_ name: String) throws(ApplePayRefusal) -> Int64 {
         guard case .number(let range)? = node(name), json.bytes[range].allSatisfy(\.isDigit),
             let amount = JSONNumber.exact(json.bytes[range])
@@ -44,7 +44,7 @@ struct PaymentReader {
         return amount
     }
 
-    /// Appends what a base64 text means, and says where.
+    /// Decodes base64, appends it to `bytes` and returns its range there.
     func base64(_ name: String, into bytes: inout [UInt8]) throws(ApplePayRefusal) -> Range<Int>? {
         try decoded(name, into: &bytes) { Base64.decodeStandard($0) }
     }

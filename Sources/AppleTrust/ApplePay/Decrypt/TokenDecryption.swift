@@ -8,7 +8,7 @@ import _CryptoExtras
     import Foundation
 #endif
 
-/// Undoes a token's encryption (Apple, Payment Token Format Reference, "Decrypt the token").
+/// Decrypts a token (Apple, Payment Token Format Reference, "Decrypt the token").
 enum TokenDecryption {
     static func decrypt(
         _ fields: PaymentDataFields, with key: ApplePayMerchantKey
@@ -24,7 +24,7 @@ enum TokenDecryption {
         return try read(plain)
     }
 
-    /// Reads in a function of its own, so that nothing holds the content any longer when it is wiped.
+    /// A function of its own, so that no reference to the content is left when it is wiped.
     @inline(never)
     private static func read(_ plain: [UInt8]) throws(ApplePayRefusal) -> DecryptedToken {
         let json: JSONDocument
@@ -36,8 +36,8 @@ enum TokenDecryption {
         return try DecryptedToken(PaymentReader(json: json, members: json.root))
     }
 
-    /// ECDH, and one round of the single-step key derivation of NIST SP 800-56A: it is not that of X9.63, which counts
-    /// behind the secret.
+    /// ECDH, and one round of the single-step key derivation of NIST SP 800-56A, whose counter comes before the secret
+    /// (in X9.63 it comes after).
     private static func agree(
         _ own: P256.KeyAgreement.PrivateKey, _ ephemeral: P256.KeyAgreement.PublicKey, _ merchantHash: [UInt8]
     ) throws(ApplePayRefusal) -> SymmetricKey {
@@ -46,14 +46,14 @@ enum TokenDecryption {
         }
         var hash = SHA256()
         hash.update(data: [0, 0, 0, 1] as [UInt8])
-        // 32 octets, zeros in front included.
+        // The secret has 32 octets, leading zeros included.
         secret.withUnsafeBytes { hash.update(bufferPointer: $0) }
         hash.update(data: otherInformation)
         hash.update(data: merchantHash)
         return hash.finalize().withUnsafeBytes { SymmetricKey(data: $0) }
     }
 
-    /// The algorithm's name behind its length, and the party who encrypts.
+    /// The algorithm's name with its length in front, and the name of the encrypting party.
     private static let otherInformation = [0x0D] + Array("id-aes256-GCM".utf8) + Array("Apple".utf8)
 
     private static func unwrap(_ wrapped: [UInt8], _ own: WipedBytes) throws(ApplePayRefusal) -> SymmetricKey {
@@ -68,7 +68,7 @@ enum TokenDecryption {
         return SymmetricKey(data: key)
     }
 
-    /// AES-GCM under a nonce of sixteen zeros, which serves because no key is used twice.
+    /// AES-GCM under a nonce of sixteen zeros, which is safe because no key is used twice.
     private static func open(_ data: [UInt8], with key: SymmetricKey) throws(ApplePayRefusal) -> [UInt8] {
         do {
             let box = try AES.GCM.SealedBox(

@@ -11,10 +11,9 @@ import Synchronization
     import Foundation
 #endif
 
-/// Bytes that are overwritten when nobody holds them any longer.
+/// Bytes that are overwritten when the last reference to them is released.
 ///
-/// Best effort: Swift may have copied them before they came here, and a slice that is taken out of a closure keeps its
-/// own.
+/// Best effort: Swift may have copied them before they came here, and a slice that leaves a closure has its own copy.
 final class WipedBytes: Sendable {
     private let bytes: Mutex<[UInt8]>
 
@@ -31,7 +30,7 @@ final class WipedBytes: Sendable {
         try body(bytes.withLock(\.self))
     }
 
-    /// Overwrites bytes where they stand; a write that no compiler leaves out.
+    /// Overwrites bytes in place, by a call that a compiler does not optimise away.
     static func wipe(_ bytes: inout [UInt8]) {
         bytes.withUnsafeMutableBytes { wipe($0) }
         bytes.removeAll()

@@ -1,7 +1,6 @@
 /// The explanation of a payment token and its checks: for people, not for decisions.
 ///
-/// All text is bounded and printable; what it claims is shown whether it is verified or not. What is encrypted is not
-/// decrypted.
+/// All text is bounded and printable; a claim is shown whether it is verified or not. Encrypted content is not decrypted.
 public struct ApplePayExplanation: Sendable {
     /// Every check in the verifier's order.
     public let checks: [ApplePayCheck]
@@ -10,7 +9,7 @@ public struct ApplePayExplanation: Sendable {
     /// Every certificate of the signature that can be parsed.
     public let certificates: [AppleCertificateFacts]
 
-    /// The first failed check's refusal; nil where everything that can be said without the order passed.
+    /// The first failed check's refusal; nil where every check that needs no order passed.
     public var refusal: ApplePayRefusal? {
         for check in checks {
             if case .failed(let refusal) = check.outcome { return refusal }
@@ -19,7 +18,7 @@ public struct ApplePayExplanation: Sendable {
     }
 }
 
-/// A named check and how it ended.
+/// A named check with its outcome.
 public struct ApplePayCheck: Sendable {
     public enum Name: String, CaseIterable, Sendable {
         /// Strict JSON of one of the shapes that clients send, every field decoded and of the right length.
@@ -44,7 +43,7 @@ public struct ApplePayCheck: Sendable {
     public enum Outcome: Sendable, Equatable {
         case passed
         case failed(ApplePayRefusal)
-        /// Not decided, and why.
+        /// The check was not decided; the text says why.
         case notReached(String)
     }
 
@@ -53,7 +52,7 @@ public struct ApplePayCheck: Sendable {
 }
 
 extension ApplePayVerifier {
-    /// Returns whether a text is at least shaped like a payment token: JSON that names its parts.
+    /// Returns whether a text is shaped like a payment token: JSON that names its parts.
     public static func isToken(_ text: String) -> Bool {
         guard text.utf8.first(where: { ![0x20, 0x09, 0x0A, 0x0D].contains($0) }) == UInt8(ascii: "{") else {
             return false
@@ -63,9 +62,10 @@ extension ApplePayVerifier {
             || start.contains("\"ephemeralPublicKey\"")
     }
 
-    /// Explains a token and the result of each check, for a person; the window of time is judged against now.
+    /// Explains a token and the result of each check, for a person; the signing time is compared with `now`.
     ///
-    /// It takes any text, remembers nothing but a sound chain, and its answer is bounded.
+    /// Any text is accepted, the answer is bounded, and only sound chains are cached.
+    ///
     /// - Parameter now: milliseconds since 1970-01-01 UTC.
     public func explain(_ text: String, at now: Int64) -> ApplePayExplanation {
         var explainer = ApplePayExplainer(self, now: now)

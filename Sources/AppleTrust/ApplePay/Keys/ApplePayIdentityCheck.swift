@@ -1,6 +1,6 @@
-/// A check that a Merchant Identity certificate, its key and the configured merchant fit each other.
+/// A check that a Merchant Identity certificate, its key and the configured merchant identifier belong together.
 public struct ApplePayIdentityCheck: Sendable {
-    /// The faults; empty where there are none.
+    /// The faults that were found.
     public let faults: [ApplePayKeyFault]
     /// The last moment at which the certificate is valid, in milliseconds since 1970-01-01 UTC; nil where it cannot be
     /// read.

@@ -1,7 +1,7 @@
-/// The reason why a merchant's certificate and key cannot be used, in words for whoever configures them.
+/// The reason why a merchant's certificate and key cannot be used; its description is written for the operator.
 public enum ApplePayKeyFault: Error, Hashable, Sendable, CustomStringConvertible {
     case unreadableCertificate
-    /// The file holds so many certificates.
+    /// The file holds this number of certificates.
     case severalCertificates(Int)
     case unreadableKey
     case encryptedKey
@@ -11,7 +11,7 @@ public enum ApplePayKeyFault: Error, Hashable, Sendable, CustomStringConvertible
     case unsupportedKey
     /// The identity certificate's key is not RSA of at least 2048 bits.
     case identityIsNotRSA
-    /// The certificate has no readable extension 1.2.840.113635.100.6.32, so it is none of Apple Pay's.
+    /// The certificate has no readable extension 1.2.840.113635.100.6.32, so it is not one of Apple Pay's.
     case noMerchantIdentifier
     /// The certificate was issued for another merchant identifier than the configured one.
     case anotherMerchant(configured: String)

@@ -1,7 +1,7 @@
 import Encodings
 import RefusalReasons
 
-/// The payment processing keys that tokens may be encrypted to: the present one, and those that still are in use.
+/// The payment processing keys to which tokens may be encrypted: the current one and earlier ones still in use.
 public struct ApplePayKeyRing: Sendable {
     private let keys: [[UInt8]: ApplePayMerchantKey]
 
@@ -13,7 +13,7 @@ public struct ApplePayKeyRing: Sendable {
 
     /// Decrypts a verified token.
     ///
-    /// - Throws: `unknownMerchantKey`, whose detail names the hashes that are held, and `decryptionFailed`.
+    /// - Throws: `unknownMerchantKey`, whose detail names the hashes of the configured keys, and `decryptionFailed`.
     public func decrypt(_ token: VerifiedToken) throws(ApplePayRefusal) -> DecryptedToken {
         guard let key = keys[token.token.publicKeyHash] else {
             let held = keys.keys.map { Base64.encode($0) }.sorted()

@@ -7,16 +7,16 @@ public struct ApplePayMerchantKey: Sendable {
     public let publicKeyHash: [UInt8]
     /// The last moment at which the certificate is valid, in milliseconds since 1970-01-01 UTC.
     ///
-    /// A token is decrypted after it all the same: Apple may go on using the key for a while.
+    /// A token is decrypted after that, too: Apple may use the key for a while longer.
     public let notValidAfter: Int64
     let key: MerchantPrivateKey
-    /// The SHA-256 of the merchant identifier: whom the key derivation is for.
+    /// The SHA-256 of the merchant identifier, an input of the key derivation.
     let merchantHash: [UInt8]
 
     /// - Parameters:
     ///   - certificate: PEM or DER.
     ///   - privateKey: PKCS #8, SEC 1 or PKCS #1, in PEM or DER.
-    ///   - merchantIdentifier: whom the certificate has to be issued for.
+    ///   - merchantIdentifier: the identifier for which the certificate must be issued.
     public init(
         certificate: [UInt8], privateKey: [UInt8], merchantIdentifier: String
     ) throws(ApplePayKeyFault) {

@@ -27,7 +27,7 @@ struct MerchantCertificate: Sendable {
     /// The last moment at which it is valid, in milliseconds since 1970-01-01 UTC.
     var notValidAfter: Int64 { ValidityInterval(of: certificate).last }
 
-    /// The SHA-256 of its SubjectPublicKeyInfo: what tokens name the key by.
+    /// The SHA-256 of its SubjectPublicKeyInfo, by which tokens name the key.
     func publicKeyHash() throws(ApplePayKeyFault) -> [UInt8] {
         var serializer = DER.Serializer()
         do {
@@ -41,7 +41,7 @@ struct MerchantCertificate: Sendable {
     /// Refuses a certificate of another merchant, or of none.
     ///
     /// Apple writes the SHA-256 of the merchant identifier into an extension, and the identifier itself into the
-    /// subject's user id; the first has to be there, and whichever is there has to be right.
+    /// subject's user id. The extension is required, and both must be right.
     func check(merchantIdentifier: String) throws(ApplePayKeyFault) {
         guard let hash = merchantHash else { throw .noMerchantIdentifier }
         guard SHA256.hash(data: Array(merchantIdentifier.utf8)) == hash,
@@ -49,7 +49,7 @@ struct MerchantCertificate: Sendable {
         else { throw .anotherMerchant(configured: merchantIdentifier) }
     }
 
-    /// A UTF8String of 64 hex digits, read as the DER that it is.
+    /// The value of Apple's extension: a UTF8String of 64 hex digits, in DER.
     private var merchantHash: [UInt8]? {
         guard let value = certificate.extensions[oid: AppleOID.merchantIdentifier]?.value, value.count <= 128,
             let node = try? DER.parse(value), let text = node.contents(.utf8String), text.count == 64

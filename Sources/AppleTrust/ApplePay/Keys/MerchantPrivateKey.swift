@@ -1,4 +1,5 @@
 import Crypto
+import SwiftASN1
 import X509
 import _CryptoExtras
 
@@ -11,7 +12,7 @@ import _CryptoExtras
 /// The private key of a merchant's certificate.
 enum MerchantPrivateKey: Sendable {
     case ec(P256.KeyAgreement.PrivateKey)
-    /// As DER: the key's own type cannot be shared, and reading it costs little beside what it does.
+    /// The key in DER, because the key's own type is not Sendable; reading it costs little beside its use.
     case rsa(WipedBytes)
 
     /// - Parameter bytes: PKCS #8, SEC 1 or PKCS #1, in PEM, with or without a certificate beside it, or in DER.
@@ -50,9 +51,29 @@ enum MerchantPrivateKey: Sendable {
 
     private static let labels: Set<String> = ["PRIVATE KEY", "EC PRIVATE KEY", "RSA PRIVATE KEY"]
 
-    /// Returns whether it is a key of any kind that can be a merchant's.
+    /// Returns whether this is a key of a kind that a merchant can have.
     private static func isKey(_ der: [UInt8]) -> Bool {
         (try? P256.KeyAgreement.PrivateKey(derRepresentation: der)) != nil
             || (try? _RSA.Encryption.PrivateKey(derRepresentation: der)) != nil
     }
+}
+
+/// Files that hold PEM or DER.
+enum PEMText {
+    /// The documents of a PEM file with their labels, or one document without a label for DER.
+    ///
+    /// - Returns: nil for anything else.
+    static func documents(_ bytes: [UInt8]) -> [(label: String?, der: [UInt8])]? {
+        guard bytes.count <= limit else { return nil }
+        // DER begins with the tag of a SEQUENCE, 0x30; PEM does not begin with that character, "0".
+        if bytes.first == 0x30 { return [(nil, bytes)] }
+        // Editors of some systems end lines with a carriage return as well.
+        guard let text = String(validating: bytes.filter { $0 != 0x0D }, as: UTF8.self),
+            let documents = try? PEMDocument.parseMultiple(pemString: text)
+        else { return nil }
+        return documents.map { ($0.discriminator, $0.derBytes) }
+    }
+
+    /// The most bytes of a file; a certificate with its key has some four thousand.
+    private static let limit = 65_536
 }

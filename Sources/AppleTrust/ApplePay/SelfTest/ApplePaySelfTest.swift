@@ -4,19 +4,19 @@ import RefusalReasons
 /// A test that tokens can be verified and decrypted on this machine: it makes one under an authority of its own and
 /// reads it.
 ///
-/// What is minted goes through the public verifier, with that authority as an extra root, and is trusted by nobody else.
+/// The token goes through the public verifier with that authority as an extra root; no other verifier trusts it.
 public enum ApplePaySelfTest {
-    /// Mints a token of each version, verifies and decrypts it, and compares what it says; a token that was changed has
-    /// to be refused.
+    /// Makes a token of each version, verifies and decrypts it, and compares its content; a changed token must be
+    /// refused.
     ///
     /// - Parameters:
     ///   - now: milliseconds since 1970-01-01 UTC.
     ///   - versions: RSA_v1 takes two RSA keys, which cost some tenths of a second.
-    /// - Throws: what went wrong, in words.
+    /// - Throws: a description of the failure.
     public static func run(
         at now: Int64, versions: [ApplePayToken.Version] = [.ec]
     ) throws(ApplePaySelfTestFailure) {
-        // The years that certificates can name, a day around them included.
+        // The years that a certificate's dates can have, with a day to spare on either side.
         guard (0...253_402_000_000_000).contains(now) else {
             throw ApplePaySelfTestFailure("the clock is at \(now) ms since 1970-01-01")
         }
@@ -88,7 +88,7 @@ public enum ApplePaySelfTest {
     }
 }
 
-/// The failure that a self-test found, in words.
+/// The description of a failed self-test.
 public struct ApplePaySelfTestFailure: Error, Equatable, Sendable, CustomStringConvertible {
     public let description: String
 

@@ -66,7 +66,7 @@ struct SelfTestAuthority {
             (AppleOID.merchantIdentifier, hash))
     }
 
-    /// Makes certificates; root and intermediate share one key, as nothing forbids.
+    /// Makes certificates; root and intermediate share one key, which no rule forbids.
     private struct Issuers {
         let key = P256.Signing.PrivateKey()
         let now: Date

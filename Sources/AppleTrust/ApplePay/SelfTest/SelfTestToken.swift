@@ -40,7 +40,7 @@ struct SelfTestToken {
         changed = text(data.dropLast() + [(data.last ?? 0) ^ 1])
     }
 
-    /// A content key, and how it travels.
+    /// A content key and the form in which it is sent.
     private struct Envelope {
         let field: String
         let bytes: [UInt8]
@@ -120,5 +120,5 @@ struct SelfTestToken {
     }
 }
 
-/// A fault that a certificate of our own cannot have.
+/// A fault that a certificate of the self-test cannot have.
 private enum SelfTestFault: Error { case noName }

@@ -2,7 +2,7 @@
 ///
 /// Source: Apple, Payment Token Format Reference.
 public struct ApplePayToken: Sendable {
-    /// The token's version, which tells how it is signed and encrypted.
+    /// The token's version, which determines how it is signed and encrypted.
     public enum Version: String, CaseIterable, Sendable {
         case ec = "EC_v1"
         case rsa = "RSA_v1"
@@ -21,14 +21,14 @@ public struct ApplePayToken: Sendable {
     /// The identifier outside of the signature, as it was received.
     public let transactionIdentifier: String?
     public let method: Method
-    /// Names the merchant's key: the SHA-256 of its SubjectPublicKeyInfo.
+    /// The SHA-256 of the merchant key's SubjectPublicKeyInfo, which names the key.
     public let publicKeyHash: [UInt8]
     let fields: PaymentDataFields
 
     /// Reads a whole token or its `paymentData` alone.
     ///
     /// - Parameter json: `{paymentData, paymentMethod, transactionIdentifier}` or `{version, data, signature, header}`,
-    ///   at most 32 KiB; `paymentData` is an object, a text that is its JSON, or base64 of that JSON.
+    ///   at most 32 KiB; `paymentData` is an object, a string with its JSON, or base64 of that JSON.
     public init(_ json: [UInt8]) throws(ApplePayRefusal) {
         let form = try TokenForm(json)
         fields = try PaymentDataFields(form)

@@ -1,6 +1,6 @@
 import Encodings
 
-/// Reads fields of one object of a token; null counts as absent, and what is refused is named.
+/// Reads fields of one object of a token; null counts as absent, and a refusal names the field.
 struct FieldReader {
     let json: JSONDocument
     let members: [JSONMember]
@@ -18,7 +18,7 @@ struct FieldReader {
         return FieldReader(json: json, members: members)
     }
 
-    /// Base64 in its one canonical spelling, of at least one byte.
+    /// Decodes base64 in its canonical spelling, of at least one byte.
     func base64(_ name: String) throws(ApplePayRefusal) -> [UInt8] {
         guard let bytes = Base64.decodeStandard(try bytes(name)), !bytes.isEmpty else {
             throw .malformed("\(name) is no base64")
@@ -26,13 +26,13 @@ struct FieldReader {
         return bytes
     }
 
-    /// Hex digits of either case, two for each byte.
+    /// Decodes hex digits of either case, two for each byte.
     func hex(_ name: String) throws(ApplePayRefusal) -> [UInt8] {
         guard let bytes = Hex.decoded(try bytes(name)), !bytes.isEmpty else { throw .malformed("\(name) is no hex") }
         return bytes
     }
 
-    /// A text's bytes; without escapes they are not copied.
+    /// The bytes of a text, copied only where it has escapes.
     private func bytes(_ name: String) throws(ApplePayRefusal) -> ArraySlice<UInt8> {
         if let node = node(name), let plain = json.plainBytes(node) { return plain }
         return Array(try text(name).utf8)[...]

@@ -11,7 +11,7 @@ struct PaymentDataFields: Sendable {
 
     let version: ApplePayToken.Version
     let envelope: Envelope
-    /// The key as it travels, and as it is signed: ephemeralPublicKey or wrappedKey.
+    /// The encrypted key as it is sent and signed: ephemeralPublicKey or wrappedKey.
     let wrappedKey: [UInt8]
     /// The ciphertext with its authentication tag.
     let data: [UInt8]
@@ -58,7 +58,8 @@ struct PaymentDataFields: Sendable {
         return version
     }
 
-    /// A token has the field of its version and not the other, so that nothing is signed as one and read as the other.
+    /// A token must have the field of its version and not the other, so that nothing is signed as one and read as the
+    /// other.
     private static func envelope(
         _ header: FieldReader, _ version: ApplePayToken.Version
     ) throws(ApplePayRefusal) -> (Envelope, [UInt8]) {
@@ -81,7 +82,7 @@ struct PaymentDataFields: Sendable {
 
 /// A point of P-256 as a SubjectPublicKeyInfo, which DER spells in one way only (RFC 5480 section 2).
 enum P256Point {
-    /// All that stands before the uncompressed point.
+    /// The bytes before the uncompressed point.
     static let prefix: [UInt8] = [
         0x30, 0x59, 0x30, 0x13, 0x06, 0x07, 0x2A, 0x86, 0x48, 0xCE, 0x3D, 0x02, 0x01,
         0x06, 0x08, 0x2A, 0x86, 0x48, 0xCE, 0x3D, 0x03, 0x01, 0x07, 0x03, 0x42, 0x00,

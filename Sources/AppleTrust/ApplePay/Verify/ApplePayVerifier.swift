@@ -2,13 +2,13 @@ import Crypto
 import Encodings
 import RefusalReasons
 
-/// A payment token that Apple signed, within the time that is accepted and for the application data that was asked for.
+/// A payment token that Apple signed within the accepted time, bound to the expected application data.
 ///
-/// Only an `ApplePayVerifier` makes one, and only one of these can be decrypted. What the token pays, and whether it was
-/// used before, is not looked at.
+/// Only an `ApplePayVerifier` makes one, and only a verified token can be decrypted. The verifier does not look at the
+/// amount, nor at whether the token was used before.
 public struct VerifiedToken: Sendable {
     public let token: ApplePayToken
-    /// The signed transaction id in lower-case hex: what a token may be used once by.
+    /// The signed transaction id in lower-case hex, by which a second use of the token is recognised.
     public let transactionID: String
     /// The time when Apple signed it, in milliseconds since 1970-01-01 UTC.
     public let signedAt: Int64
@@ -28,8 +28,8 @@ extension VerifiedToken: CustomStringConvertible, CustomDebugStringConvertible, 
 
 /// Decides whether Apple signed a payment token just now, without any key of the merchant's.
 ///
-/// A value to make once and share: it remembers the chains that it found sound, so that a further token under the same
-/// leaf costs one P-256 or RSA verification. It has no clock and makes no connection.
+/// Make one and share it: it caches the sound chains, so that a further token under the same leaf costs one P-256 or
+/// RSA verification. It reads no clock and opens no connection.
 /// Source: Apple, Payment Token Format Reference; RFC 5652; RFC 5280.
 public struct ApplePayVerifier: Sendable {
     let ec: TokenAuthenticator<ApplePayECProfile>
@@ -50,11 +50,11 @@ public struct ApplePayVerifier: Sendable {
             past: configuration.signingTimeWindowSeconds, ahead: configuration.clockSkewSeconds)
     }
 
-    /// The token, if Apple signed it, and within the window.
+    /// Returns the verified token, if Apple signed it within the time window.
     ///
     /// - Parameters:
-    ///   - applicationData: the bytes that the payment request asked the token to be bound to; nil where it asked for
-    ///     nothing, and then the token must be bound to nothing.
+    ///   - applicationData: the bytes to which the payment request asked the token to be bound; nil where it asked for
+    ///     none, and then the token must be bound to none.
     ///   - now: milliseconds since 1970-01-01 UTC.
     /// - Throws: `ApplePayRefusal`; of several faults the first in the order that `ApplePayRefusal.Reason` describes.
     public func verify(
@@ -73,7 +73,7 @@ public struct ApplePayVerifier: Sendable {
         return verified
     }
 
-    /// - Returns: when it was signed.
+    /// - Returns: the signing time in milliseconds since 1970-01-01 UTC.
     private func authenticate(_ token: ApplePayToken) throws(AppleRefusal) -> Int64 {
         let signature = try TokenSignature(token.fields.signature)
         let digest = token.fields.signedDigest
@@ -96,7 +96,8 @@ public struct ApplePayVerifier: Sendable {
         }
     }
 
-    /// The one outside of the signature differs in case only, where it is there at all.
+    /// Compares the identifier outside of the signature, where there is one, with the signed one; their case may
+    /// differ.
     static func checkTransactionIdentifier(_ token: ApplePayToken) throws(ApplePayRefusal) {
         guard let outer = token.transactionIdentifier else { return }
         guard Hex.decoded(Array(outer.utf8)[...]) == token.fields.transactionID else {
@@ -112,13 +113,13 @@ struct SigningWindow: Sendable {
     let past: Int64
     let ahead: Int64
 
-    /// - Parameters: seconds, of which a negative number counts as none.
+    /// - Parameters: seconds; a negative number counts as 0.
     init(past: Int, ahead: Int) {
         self.past = Self.milliseconds(past)
         self.ahead = Self.milliseconds(ahead)
     }
 
-    /// At most some thousand years, so that no sum overflows.
+    /// The milliseconds of a number of seconds, from 0 to some thousand years, so that no sum overflows.
     private static func milliseconds(_ seconds: Int) -> Int64 { Int64(min(max(0, seconds), 1 << 36)) * 1_000 }
 
     /// - Returns: nil for a time within the window.
@@ -133,5 +134,29 @@ struct SigningWindow: Sendable {
                 .signingTimeOutOfWindow, "signed \(-age / 1_000) s ahead of now, more than \(ahead / 1_000) s")
         }
         return nil
+    }
+}
+
+/// The configuration of an `ApplePayVerifier`.
+public struct ApplePayVerifierConfiguration: Sendable {
+    /// Trust anchors besides Apple Root CA - G3, as DER.
+    ///
+    /// For development only: the holder of such a key can sign anything.
+    public var extraRoots: [[UInt8]]
+    /// The age up to which a token is accepted, in seconds; Apple recommends five minutes.
+    public var signingTimeWindowSeconds: Int
+    /// The time by which Apple's clock may be ahead of ours, in seconds.
+    public var clockSkewSeconds: Int
+    /// The number of chains that are cached for each version, at least 1.
+    public var cachedChains: Int
+
+    public init(
+        extraRoots: [[UInt8]] = [], signingTimeWindowSeconds: Int = 300, clockSkewSeconds: Int = 60,
+        cachedChains: Int = 64
+    ) {
+        self.extraRoots = extraRoots
+        self.signingTimeWindowSeconds = signingTimeWindowSeconds
+        self.clockSkewSeconds = clockSkewSeconds
+        self.cachedChains = cachedChains
     }
 }

@@ -1,4 +1,4 @@
-/// The time at which a signer says that it signed (RFC 5652 section 11.3).
+/// The time at which a signer states that it signed (RFC 5652 section 11.3).
 enum SigningTime {
     /// Milliseconds since 1970-01-01 UTC.
     ///

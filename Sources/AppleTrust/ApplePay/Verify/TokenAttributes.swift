@@ -6,8 +6,8 @@ struct TokenAttributes {
     let messageDigest: ArraySlice<UInt8>
     let signingTime: Int64
 
-    /// - Throws: `malformed` where they do not stand in the order of DER, which leaves no room for two alike, where one
-    ///   of the three is missing or has not exactly one value, and where a name is repeated.
+    /// - Throws: `malformed` where the attributes are not in DER order, where one of the three is missing or has not
+    ///   exactly one value, and where a name is repeated.
     init(_ element: BERCursor.Element) throws(AppleRefusal) {
         var cursor = BERCursor(element.contents, "the signed attributes")
         var names: [ArraySlice<UInt8>] = []
@@ -45,10 +45,10 @@ struct TokenAttributes {
         signed = try Self.signed(element)
     }
 
-    /// The number of attributes that are read: Apple signs four.
+    /// The most attributes that are read; Apple signs four.
     private static let limit = 16
 
-    /// Of definite length, in its shortest form.
+    /// The attributes under the tag of a SET; they must have a definite length in its shortest form.
     private static func signed(_ element: BERCursor.Element) throws(AppleRefusal) -> [UInt8] {
         let count = element.contents.count
         let octets = count < 0x80 ? 0 : count < 0x100 ? 1 : 2

@@ -5,7 +5,7 @@ import RefusalReasons
 struct TokenAuthenticator<Profile: ApplePayProfile>: Sendable {
     let chains: ChainValidator<Profile>
 
-    /// Refuses whatever is not signed over this content by a leaf that was valid at the signing time.
+    /// Refuses a signature that is not over this content by a leaf that was valid at the signing time.
     func check(_ signature: TokenSignature, over digest: SHA256Digest) throws(AppleRefusal) {
         let peer = try peer(of: signature)
         let validator = ChainValidator(anchors: peer.anchors, cache: chains.cache)
@@ -24,9 +24,9 @@ struct TokenAuthenticator<Profile: ApplePayProfile>: Sendable {
         else { throw AppleRefusal(.badSignature, "the signature is not the leaf's") }
     }
 
-    /// The leaf and its intermediate, and the roots that they may lead to.
+    /// The leaf and its intermediate, and the roots to which they may lead.
     ///
-    /// Apple sends no root: a third certificate may only be a trusted one, and then the chain has to end in it.
+    /// Apple sends no root: a third certificate must be one of the trusted roots, and then the chain must end in it.
     func peer(
         of signature: TokenSignature
     ) throws(AppleRefusal) -> (certificates: PeerCertificates, anchors: [TrustAnchor]) {

@@ -3,21 +3,21 @@ import RefusalReasons
 
 /// The signature of a payment token, read and not verified: a detached CMS message as strictly as Apple writes it.
 ///
-/// Receipts are read by `SignedData`, as a tree of all that is in them, certificates included; here nothing is parsed
-/// that a remembered chain makes needless.
+/// Receipts are read by `SignedData`, as a whole tree with its certificates; here certificates are not parsed, because
+/// a cached chain makes that needless.
 struct TokenSignature: Sendable {
     /// The signed bytes: the attributes under the tag of a SET (RFC 5652 section 5.4).
     let signed: [UInt8]
     let contentType: ArraySlice<UInt8>
     let messageDigest: ArraySlice<UInt8>
-    /// Milliseconds since 1970-01-01 UTC, as the signer says.
+    /// Milliseconds since 1970-01-01 UTC, as the signer states it.
     let signingTime: Int64
     /// The whole AlgorithmIdentifier of the signature.
     let algorithm: ArraySlice<UInt8>
     let signature: ArraySlice<UInt8>
     /// The certificate that the signer names.
     let leaf: ArraySlice<UInt8>
-    /// The other one, or the other two.
+    /// The one or two other certificates.
     let others: [ArraySlice<UInt8>]
 
     init(_ bytes: [UInt8]) throws(AppleRefusal) {
@@ -53,7 +53,7 @@ struct TokenSignature: Sendable {
         (leaf, others) = try Self.split(certificates.contents, signer.name)
     }
 
-    /// Checks whether the signed attributes are about this content.
+    /// Checks that the signed attributes are about this content.
     func check(_ digest: SHA256Digest) throws(AppleRefusal) {
         guard contentType.elementsEqual(TokenOID.data) else {
             throw AppleRefusal(.badSignature, "the signed attributes name another content type")
@@ -124,13 +124,13 @@ private struct TokenSigner {
         self.attributes = attributes
         algorithm = try parts.next(0x30, "signatureAlgorithm").whole
         signature = try parts.next(0x04, "signature").contents
-        // Attributes that nobody signed say nothing.
+        // Unsigned attributes prove nothing.
         _ = try parts.next(if: 0xA1, "unsignedAttrs")
         try parts.end()
     }
 }
 
-/// The names that are compared, as they are encoded.
+/// Object identifiers in their encoded form, for comparing bytes.
 enum TokenOID {
     static let data: [UInt8] = [0x2A, 0x86, 0x48, 0x86, 0xF7, 0x0D, 1, 7, 1]
     static let signedData: [UInt8] = [0x2A, 0x86, 0x48, 0x86, 0xF7, 0x0D, 1, 7, 2]
@@ -143,9 +143,9 @@ enum TokenOID {
         [0x30, 0x0D, 0x06, 9, 0x60, 0x86, 0x48, 1, 0x65, 3, 4, 2, 1, 5, 0],
         [0x30, 0x0B, 0x06, 9, 0x60, 0x86, 0x48, 1, 0x65, 3, 4, 2, 1],
     ]
-    /// Without parameters, not even NULL (RFC 5758 section 3.2).
+    /// AlgorithmIdentifier of ECDSA with SHA-256: it has no parameters, not even NULL (RFC 5758 section 3.2).
     static let ecdsaWithSHA256: [[UInt8]] = [[0x30, 0x0A, 0x06, 8, 0x2A, 0x86, 0x48, 0xCE, 0x3D, 4, 3, 2]]
-    /// By its own name or by that of the key (RFC 3370 section 3.2, RFC 5754 section 3.2).
+    /// AlgorithmIdentifier of RSA with SHA-256, or of the RSA key alone (RFC 3370 section 3.2, RFC 5754 section 3.2).
     static let rsaWithSHA256: [[UInt8]] = [
         [0x30, 0x0D, 0x06, 9, 0x2A, 0x86, 0x48, 0x86, 0xF7, 0x0D, 1, 1, 11, 5, 0],
         [0x30, 0x0B, 0x06, 9, 0x2A, 0x86, 0x48, 0x86, 0xF7, 0x0D, 1, 1, 11],

@@ -7,8 +7,8 @@ package struct PostgresAddress: Sendable, Equatable, CustomStringConvertible, Cu
     /// libpq's keywords with the values that the URL gives.
     let parameters: [String: String]
 
-    /// Added where the URL says nothing: a peer that has vanished is noticed within seconds, not hours, and a standby
-    /// is not taken for the server that can write.
+    /// Values for keywords that the URL leaves out: a peer that has vanished is noticed within seconds, and a standby
+    /// is not mistaken for the primary server.
     private static let defaults = [
         "application_name": "paydesk",
         "connect_timeout": "2",
@@ -32,7 +32,7 @@ package struct PostgresAddress: Sendable, Equatable, CustomStringConvertible, Cu
             if let value = option.pointee.val { parameters[String(cString: keyword)] = String(cString: value) }
             option += 1
         }
-        // libpq takes any word here and refuses it at the first connection.
+        // libpq accepts any text here and refuses it only at the first connection.
         if let mode = parameters["sslmode"], !Self.modes.contains(mode) { return nil }
         self.parameters = parameters
     }
@@ -41,7 +41,7 @@ package struct PostgresAddress: Sendable, Equatable, CustomStringConvertible, Cu
         self.parameters = parameters
     }
 
-    /// The parameters that a connection is opened with.
+    /// The parameters with which a connection is opened.
     var connectionParameters: [String: String] { connectionParameters(node: nil) }
 
     /// - Parameter node: the name of the node, by which the server counts the nodes.

@@ -1,25 +1,27 @@
 import CLibpq
 import Foundation
 
-/// A connection to PostgreSQL; it is not `Sendable`: the thread that opened it is the only one that ever uses it.
+/// A connection to PostgreSQL; it is not `Sendable`: only the thread that opened it uses it.
 ///
-/// libpq is driven through its asynchronous calls and `poll`, so that every wait has an end.
+/// libpq is used through its asynchronous calls and `poll`, so that every wait has a limit.
 package final class PostgresConnection {
     let pointer: OpaquePointer
     let health: PostgresHealth?
     private let settings: PostgresSettings
     var statements: PostgresStatementCache
     var pipeline = PostgresPipeline()
-    /// True when the answer to a command that nobody waited for is still to be read.
+    /// True while the reply to a posted command has not been read.
     private var isOwedReply = false
     /// The time to wait for a reply; nil waits as long as the connection stands.
     ///
-    /// The server's own limits end one statement earlier, but it answers only once all that it was sent together are done.
+    /// The server's own limits end a statement earlier, but it replies only after all statements that were sent
+    /// together.
     var replyLimit: Duration?
 
     /// Connects and sets the session up.
     ///
-    /// - Parameter health: records when the server answers; without it a silent server is waited for until the time limit.
+    /// - Parameter health: records when the server answers; without it a silent server is waited for until the time
+    ///   limit.
     /// - Throws: ``StoreError/unavailable(_:)`` when there is no session by `deadline`.
     package convenience init(
         _ address: PostgresAddress, settings: PostgresSettings, by deadline: ContinuousClock.Instant
@@ -55,9 +57,9 @@ package final class PostgresConnection {
     /// True when no transaction is open on the server.
     var isIdle: Bool { PQtransactionStatus(pointer) == PQTRANS_IDLE }
 
-    /// True while the server has not closed the connection, as far as this machine knows.
+    /// Returns whether the server has not closed the connection, as far as this machine knows.
     func isStillThere() -> Bool {
-        // The last words of a server that hangs up come before the end of the stream, so one look is not enough.
+        // A server that hangs up sends its last messages before the end of the stream, so one look is not enough.
         for _ in 1...3 where isOpen {
             guard poll(POLLIN, by: .now) else { return true }
             guard PQconsumeInput(pointer) == 1 else { return false }
@@ -73,7 +75,7 @@ package final class PostgresConnection {
 
     // MARK: Statements
 
-    /// Runs statements without values by the simple protocol; also what cannot run inside a transaction.
+    /// Runs statements without values by the simple protocol, also those that cannot run inside a transaction.
     @discardableResult
     package func run(_ sql: String) throws(StoreError) -> [Row] {
         let result: PostgresResult
@@ -88,14 +90,14 @@ package final class PostgresConnection {
         return try reply()
     }
 
-    /// Sends a command and does not wait for its answer, which is read before anything else is sent.
+    /// Sends a command without waiting for its reply, which is read before anything else is sent.
     func post(_ sql: String) throws(PostgresFault) {
         try takeReply()
         guard PQsendQuery(pointer, sql) == 1 else { throw .lost(lastMessage) }
         isOwedReply = true
     }
 
-    /// Reads the answer to what was posted; by now it has mostly come.
+    /// Reads the reply to a posted command, which has mostly arrived by now.
     func takeReply() throws(PostgresFault) {
         guard isOwedReply else { return }
         isOwedReply = false
@@ -104,7 +106,8 @@ package final class PostgresConnection {
 
     // MARK: Waiting
 
-    /// The result of what was sent last; all its results are taken, so the connection is free for the next statement.
+    /// Returns the result of the last command; all its results are read, so that the connection is free for the next
+    /// one.
     private func reply() throws(PostgresFault) -> PostgresResult {
         var last: PostgresResult?
         while let result = try nextResult() {
@@ -117,7 +120,7 @@ package final class PostgresConnection {
         return last
     }
 
-    /// The next result, waiting for it; nil at the end of a statement's.
+    /// Returns the next result, waiting for it; nil after a statement's last one.
     func nextResult() throws(PostgresFault) -> PostgresResult? {
         var deadline: ContinuousClock.Instant?
         while PQisBusy(pointer) == 1 {
@@ -130,9 +133,9 @@ package final class PostgresConnection {
 
     /// Returns when there is something to read.
     ///
-    /// - Throws: `lost` at the deadline, and as soon as the server is known to be away.
+    /// - Throws: `lost` at the deadline, and as soon as the server is known not to answer.
     private func awaitReply(by deadline: ContinuousClock.Instant?) throws(PostgresFault) {
-        // What may take as long as it needs, such as a migration, is not watched.
+        // A call without a deadline, such as a migration, is not watched.
         let watcher = deadline == nil ? nil : health
         var interval = settings.silence
         while true {
@@ -177,7 +180,7 @@ package final class PostgresConnection {
         return .connected
     }
 
-    /// Tries to connect; true when the server answers, be it by a refusal.
+    /// Tries to connect; returns true when the server answers, even with a refusal.
     static func isAnswered(_ address: PostgresAddress, by deadline: ContinuousClock.Instant) -> Bool {
         guard let pointer = start(address.connectionParameters) else { return false }
         defer { PQfinish(pointer) }
@@ -185,7 +188,7 @@ package final class PostgresConnection {
         switch connect(pointer, by: deadline) {
         case .connected: return true
         case .silent: return false
-        // The server's own refusal, such as of one connection too many, and not the network's.
+        // The refusal of the server, such as of one connection too many, in contrast to one of the network.
         case .refused: return String(cString: PQerrorMessage(pointer)).contains("FATAL")
         }
     }
@@ -194,7 +197,7 @@ package final class PostgresConnection {
         Self.poll(pointer, events, by: deadline)
     }
 
-    /// Waits until the socket is ready or broken; false at the deadline, which may be now for one look.
+    /// Waits until the socket is ready or broken; returns false at the deadline, which may be now for a single look.
     private static func poll(
         _ pointer: OpaquePointer, _ events: Int32, by deadline: ContinuousClock.Instant?
     ) -> Bool {
@@ -202,7 +205,7 @@ package final class PostgresConnection {
         guard descriptor.fd >= 0 else { return true }
         while true {
             let left = deadline.map { max(.zero, $0 - .now) }
-            // Rounded up, so that the last wait does not become a busy one.
+            // Rounded up, so that the last wait does not become a busy loop.
             let limit = left.map { $0 == .zero ? 0 : Int32(clamping: $0.milliseconds + 1) } ?? -1
             let ready = Foundation.poll(&descriptor, 1, limit)
             if ready > 0 || (ready < 0 && errno != EINTR) { return true }
@@ -240,7 +243,7 @@ package final class PostgresConnection {
 }
 
 extension StoreError {
-    /// The text without the case.
+    /// The message without the case.
     package var text: String {
         switch self {
         case .unavailable(let text), .outcomeUnknown(let text), .failed(let text), .corrupt(let text),

@@ -4,7 +4,7 @@ import Synchronization
 /// The shared engine: any number of Paydesk processes on one PostgreSQL database, through libpq.
 package final class PostgresEngine: StoreEngine {
     private struct Reports {
-        /// Made with the first call.
+        /// Made at the first report.
         var pool: PostgresPool?
         var isClosed = false
     }
@@ -17,7 +17,7 @@ package final class PostgresEngine: StoreEngine {
     private let isReadOnly: Bool
     private let commitCount = Atomic<Int64>(0)
 
-    /// Starts the threads; they connect when there is something to do, so a database that is away is not an error here.
+    /// Starts the threads; they connect when there is work, so that an unreachable database is no error here.
     package init(_ address: PostgresAddress, settings: PostgresSettings = PostgresSettings(), readOnly: Bool = false) {
         self.settings = settings
         isReadOnly = readOnly
@@ -69,7 +69,8 @@ package final class PostgresEngine: StoreEngine {
 
     package var isCongested: Bool { pool.isCongested }
 
-    /// The nodes that have a connection under their name; a node that loses its connections is no longer counted.
+    /// Counts the nodes that have a connection under their name; a node that loses its connections is no longer
+    /// counted.
     package func liveNodes() async throws -> Int64 {
         try await read { database in
             let row = try database.row(

@@ -1,10 +1,11 @@
-/// The failure of a statement or a connection, by what may be done about it.
+/// The failure of a statement or a connection, classified by what may be done about it.
 enum PostgresFault: Error {
     /// The connection is gone, and its open transaction with it.
     case lost(String)
-    /// The transaction lost a race and may run again.
+    /// The transaction lost a race against another one and may run again.
     case again(String)
-    /// The server prepared a statement for tables that have changed since: prepare again, then run again.
+    /// The server prepared a statement for tables that have changed since; prepare it again, then run the transaction
+    /// again.
     case stale(String)
     case refused(StoreError)
 
@@ -33,9 +34,9 @@ enum PostgresFault: Error {
         }
     }
 
-    /// The primary message, except for class 22 (data exceptions), where it repeats the value.
+    /// The primary message, except for class 22 (data exceptions), whose messages repeat the value.
     ///
-    /// The detail is never used: it holds the row.
+    /// The detail is never used: it contains the row.
     private static func safeText(_ state: String, _ result: PostgresResult) -> String {
         guard !state.hasPrefix("22"), state != "unknown" else { return "a value does not fit" }
         return result.field(.message) ?? "no message"

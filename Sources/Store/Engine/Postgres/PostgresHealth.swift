@@ -2,9 +2,10 @@ import Synchronization
 
 /// The reachability of the server, shared by the threads of one engine.
 ///
-/// A statement may take seconds on a server that works, so its silence alone says nothing. A thread whose statement is
-/// silent for ``PostgresSettings/silence`` asks the server for a connection; where that is not answered either, the
-/// server is down: calls fail at once, and only one in ``PostgresSettings/trialInterval`` is tried until one is answered.
+/// A statement may take seconds on a working server, so silence alone proves nothing. A thread whose statement is
+/// silent for ``PostgresSettings/silence`` tries to open another connection; where that is not answered either, the
+/// server is down: calls fail at once, and only one in ``PostgresSettings/trialInterval`` is tried until one is
+/// answered.
 final class PostgresHealth: Sendable {
     enum Verdict {
         case answers
@@ -50,7 +51,7 @@ final class PostgresHealth: Sendable {
 
     var isDown: Bool { state.withLock { $0.isDown } }
 
-    /// True when a call may be tried now.
+    /// Returns whether a call may be tried now.
     func admits() -> Bool {
         state.withLock { state in
             guard state.isDown else { return true }
@@ -61,7 +62,7 @@ final class PostgresHealth: Sendable {
         }
     }
 
-    /// Decides, by a probe where needed, about a statement that is silent.
+    /// Decides about a silent statement, by a probe where needed.
     func verdict() -> Verdict {
         let known = state.withLock { state -> Verdict? in
             if ContinuousClock.now - state.answeredAt < settings.silence { return .answers }

@@ -1,9 +1,9 @@
 import CLibpq
 
-/// Statements that go to the server together: their answers are waited for once (libpq's pipeline mode).
+/// Statements that are sent to the server together, so that their answers are waited for once (libpq's pipeline mode).
 ///
-/// Every wait is a turn of two processes and a thread of ours, which costs more than most statements do. The server runs
-/// them one after the other, and none after one that fails.
+/// A wait switches between two processes and a thread, which costs more than most statements do. The server runs the
+/// statements one after the other, and none after one that fails.
 struct PostgresPipeline {
     /// A statement with its values, prepared once per text and types.
     struct Message {
@@ -13,7 +13,7 @@ struct PostgresPipeline {
         var answer: Answer?
     }
 
-    /// Has the result of a statement once that has come.
+    /// Holds the result of a statement once it has arrived.
     final class Answer {
         fileprivate(set) var result: PostgresResult?
     }
@@ -25,20 +25,20 @@ struct PostgresPipeline {
         case run(Answer?)
     }
 
-    /// The most that waits to be sent.
+    /// The most statements that wait to be sent.
     fileprivate static let limit = 16
 
-    /// The statements that wait to be sent with the next one whose result is needed.
+    /// The statements that will be sent with the next one whose result is needed.
     fileprivate(set) var waiting: [Message] = []
-    /// Statements that the server still has prepared, and nobody will run again.
+    /// Prepared statements on the server that left the cache and are to be deallocated.
     fileprivate var abandoned: [String] = []
 }
 
 extension PostgresConnection {
-    /// Lets a statement without values wait for the next one, as a BEGIN does.
+    /// Queues a statement without values, such as BEGIN, to be sent with the next one.
     func enqueue(_ sql: String) { pipeline.waiting.append(.init(key: .init(sql: sql, types: []), arguments: .none)) }
 
-    /// Lets a statement wait for the next one, whose answer then tells of this one's failure too.
+    /// Queues a statement to be sent with the next one, whose answer also reports this one's failure.
     func enqueue(
         _ sql: String, _ values: [any SQLBindable], _ answer: PostgresPipeline.Answer? = nil
     ) throws(PostgresFault) {
@@ -48,19 +48,19 @@ extension PostgresConnection {
         if pipeline.waiting.count >= PostgresPipeline.limit { try flush() }
     }
 
-    /// Runs one statement with bound values after those that wait.
+    /// Runs one statement with bound values after the queued ones.
     func execute(_ sql: String, _ values: [any SQLBindable]) throws(PostgresFault) -> PostgresResult {
         pipeline.waiting.append(try message(sql, values))
         guard let result = try flush() else { throw .lost(lastMessage) }
         return result
     }
 
-    /// Forgets what waits; it has not been sent.
+    /// Drops the queued statements, which have not been sent.
     func forgetWaiting() { pipeline.waiting = [] }
 
-    /// Sends what waits.
+    /// Sends the queued statements.
     ///
-    /// - Returns: the result of the last statement; nil when none waits.
+    /// - Returns: the result of the last one; nil when none was queued.
     @discardableResult
     func flush() throws(PostgresFault) -> PostgresResult? {
         let messages = pipeline.waiting
@@ -89,7 +89,7 @@ extension PostgresConnection {
         var steps: [PostgresPipeline.Step] = []
         for (index, message) in messages.enumerated() {
             let name = try prepared(message.key, &steps) { steps throws(PostgresFault) in
-                // Nothing may come before a BEGIN, and all but the last of these will have run by then.
+                // No DEALLOCATE may come before a BEGIN; before the last message, the transaction has begun.
                 guard index == messages.count - 1, index > 0 || isInTransaction else { return }
                 for name in pipeline.abandoned { try deallocate(name, &steps) }
                 pipeline.abandoned = []
@@ -103,7 +103,7 @@ extension PostgresConnection {
         return steps
     }
 
-    /// - Parameter makeRoom: called once the statement that gives way is known.
+    /// - Parameter makeRoom: called once the statement that leaves the cache is known.
     private func prepared(
         _ key: PostgresStatementCache.Key, _ steps: inout [PostgresPipeline.Step],
         makeRoom: (inout [PostgresPipeline.Step]) throws(PostgresFault) -> Void
@@ -131,7 +131,7 @@ extension PostgresConnection {
 
     // MARK: Answers
 
-    /// The last step's result, or the first failure; all answers are taken, so the connection is free.
+    /// Returns the last step's result, or the first failure; all answers are read, so that the connection is free.
     private func results(
         of steps: [PostgresPipeline.Step]
     ) throws(PostgresFault) -> Result<PostgresResult, PostgresFault> {
@@ -139,7 +139,7 @@ extension PostgresConnection {
         var last: PostgresResult?
         var failed: [PostgresPipeline.Step] = []
         for step in steps {
-            // Nothing stands between the results of two statements, and after the last of one.
+            // Each statement has one result, followed by nil.
             guard let result = try nextResult(), try nextResult() == nil else { throw .lost(lastMessage) }
             guard isOpen else { throw .lost(PostgresFault(result).storeError.text) }
             if result.isSuccess {
@@ -158,7 +158,7 @@ extension PostgresConnection {
         return .success(last)
     }
 
-    /// Remembers which statements the server has after steps that did nothing.
+    /// Corrects the list of prepared statements after steps that had no effect.
     private func undo(_ steps: [PostgresPipeline.Step]) {
         var missing: Set<String> = []
         for step in steps {

@@ -5,7 +5,7 @@ import Synchronization
 
 /// A call that waits for a connection; exactly one of the two closures is called, once.
 struct PostgresJob: Sendable {
-    /// The end of the time that its caller waits for a connection.
+    /// The time until which the caller waits for a connection.
     let deadline: ContinuousClock.Instant
     let run: @Sendable (PostgresSession) -> Void
     let fail: @Sendable (StoreError) -> Void
@@ -13,15 +13,15 @@ struct PostgresJob: Sendable {
 
 /// A fixed number of threads, each with its own connection, that take calls from one bounded queue.
 ///
-/// The thread that fell idle last is woken first, so that few calls use few connections: what the thread and its server
-/// process need is still in the processor's caches then, and a connection that nobody needs is never made. A blocking call
-/// never sits on Swift's cooperative pool. The pool must be ``close()``d: its threads keep it alive.
+/// The thread that became idle last is woken first, so that few calls use few connections: their data is still in the
+/// processor's caches, and connections that are not needed are never opened. No blocking call occupies Swift's
+/// cooperative pool. ``close()`` must be called: the threads keep the pool alive.
 final class PostgresPool: Sendable {
     private struct State {
         var jobs: Deque<PostgresJob> = []
         /// The wake-ups of the idle threads, the last to fall idle last.
         var idle: [DispatchSemaphore] = []
-        /// Since when every call that was taken had waited too long.
+        /// The time since which every call that was taken had waited too long; nil when the last one had not.
         var isLateSince: ContinuousClock.Instant?
         var workers: Int
         var connected = 0
@@ -57,10 +57,10 @@ final class PostgresPool: Sendable {
     /// Calls that no thread has taken yet.
     var waiting: Int { state.withLock { $0.jobs.count } }
 
-    /// True when calls wait long, and have for a while.
+    /// True when calls have waited long for a while.
     ///
-    /// That is a sixteenth of their limit for a quarter of it, or half of it now; a short delay does not count. A request
-    /// makes several calls, so it waits a few times as long.
+    /// That is, a sixteenth of their limit during a quarter of it, or half of it now; a short delay does not count. A
+    /// request makes several calls, so it waits a few times as long.
     var isCongested: Bool {
         state.withLock { state in
             guard let head = state.jobs.first?.deadline else { return false }
@@ -70,7 +70,7 @@ final class PostgresPool: Sendable {
         }
     }
 
-    /// Hands a call to the threads, or fails it at once when there is no room.
+    /// Gives a call to the threads, or fails it at once when there is no room.
     func submit(_ job: PostgresJob) {
         let accepted = state.withLock { state -> Result<DispatchSemaphore?, StoreError> in
             if state.isClosing { return .failure(.unavailable("the database is closed")) }
@@ -84,7 +84,7 @@ final class PostgresPool: Sendable {
         }
     }
 
-    /// Finishes what was accepted and closes the connections.
+    /// Finishes the accepted calls and closes the connections.
     func close() async {
         await withCheckedContinuation { continuation in
             let (isClosed, idle) = state.withLock { state in
@@ -93,7 +93,7 @@ final class PostgresPool: Sendable {
                 defer { state.idle = [] }
                 return (state.workers == 0, state.idle)
             }
-            // Every thread that waits for work wakes up and finds none.
+            // Every waiting thread wakes up, finds no work and ends.
             for thread in idle { thread.signal() }
             if isClosed { continuation.resume() }
         }
@@ -129,7 +129,7 @@ final class PostgresPool: Sendable {
         finish()
     }
 
-    /// The next call, waiting for one; nil when the pool closes and none is left.
+    /// Returns the next call, waiting for one; nil when the pool closes and none is left.
     private func next(_ wakeUp: DispatchSemaphore) -> PostgresJob? {
         while true {
             let (job, isClosing) = state.withLock { state in
@@ -153,7 +153,8 @@ final class PostgresPool: Sendable {
         state.isLateSince = isLate ? state.isLateSince ?? now : nil
     }
 
-    /// Leaves a call to the other threads while one of them is connected: one connection's failure is not the pool's.
+    /// Leaves a call to the other threads while one of them is connected, because one connection's failure is not the
+    /// pool's.
     private func giveUp(_ job: PostgresJob, _ session: PostgresSession, _ error: StoreError) {
         let (isTaken, thread) = state.withLock { state -> (Bool, DispatchSemaphore?) in
             guard state.connected > 0, job.deadline > .now, !health.isDown else { return (false, nil) }
@@ -177,7 +178,7 @@ final class PostgresPool: Sendable {
         for waiter in waiters { waiter.resume() }
     }
 
-    /// Fails the calls that have waited too long, also while every thread is busy.
+    /// Fails the calls that have waited too long, even while every thread is busy.
     private func watch() {
         let interval = DispatchTimeInterval.milliseconds(Int(max(10, settings.patience.milliseconds / 10)))
         while stopWatch.wait(timeout: .now() + interval) == .timedOut {

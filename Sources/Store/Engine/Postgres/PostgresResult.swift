@@ -20,13 +20,13 @@ final class PostgresResult {
     /// True when the statement did not run because an earlier one in its pipeline failed.
     var isSkipped: Bool { PQresultStatus(pointer) == PGRES_PIPELINE_ABORTED }
 
-    /// True for the mark at the end of a pipeline, which is no statement's result.
+    /// True for the mark at the end of a pipeline, which is not the result of a statement.
     var endsPipeline: Bool { PQresultStatus(pointer) == PGRES_PIPELINE_SYNC }
 
     /// The command tag, such as "COMMIT" or "UPDATE 3".
     var command: String { String(cString: PQcmdStatus(pointer)) }
 
-    /// The rows that an INSERT, UPDATE, DELETE or SELECT touched; 0 for other statements.
+    /// The number of rows that an INSERT, UPDATE, DELETE or SELECT touched; 0 for other statements.
     var touched: Int { Int(String(cString: PQcmdTuples(pointer))) ?? 0 }
 
     func field(_ field: ErrorField) -> String? {

@@ -75,7 +75,7 @@ final class PostgresSession {
     func read<T>(by deadline: ContinuousClock.Instant, _ body: (any Database) throws -> T) throws -> T {
         try repeated(by: deadline) { connection in
             attempt(connection, "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY", body) { value in
-                // The value is good whatever becomes of the end of a transaction that wrote nothing, so nobody waits for it.
+                // The value is valid however a read-only transaction ends, so the end is not waited for.
                 do throws(PostgresFault) { try connection.post("ROLLBACK") } catch { self.connection = nil }
                 return .done(value)
             }
@@ -101,7 +101,7 @@ final class PostgresSession {
                 Thread.sleep(forTimeInterval: (0.001 + 0.004 * settings.jitter()) * Double(1 << races))
             case .lost(let text):
                 connection = nil
-                // A server that does not answer is not waited for a second time.
+                // An unresponsive server is not waited for a second time.
                 guard !isSecondConnection, !health.isDown else { throw StoreError.unavailable(text) }
                 isSecondConnection = true
                 deadline = .now + settings.patience
@@ -113,12 +113,12 @@ final class PostgresSession {
         _ connection: PostgresConnection, _ begin: String, _ body: (PostgresTransaction) throws -> T,
         finish: (T) -> Outcome<T>
     ) -> Outcome<T> {
-        // It goes with the first statement.
+        // BEGIN is sent with the first statement.
         connection.enqueue(begin)
         defer { connection.restoreTimeLimits() }
         let transaction = PostgresTransaction(connection)
         let result = Result { try body(transaction) }
-        // Its failure is the transaction's.
+        // A failure of the queued statements is recorded as the transaction's fault.
         if case .success = result { try? transaction.flush() }
         switch (result, transaction.fault) {
         case (.success(let value), nil):
@@ -136,7 +136,7 @@ final class PostgresSession {
         }
     }
 
-    /// - Parameter thrown: the closure's error, which its caller gets unless the closure may run again.
+    /// - Parameter thrown: the closure's error, which the caller gets unless the closure may run again.
     private func outcome<T>(
         of fault: PostgresFault, thrown: (any Error)?, _ connection: PostgresConnection
     ) -> Outcome<T> {
@@ -163,7 +163,7 @@ final class PostgresSession {
             return .done(value)
         } catch {
             if case .lost(let text) = error {
-                // From here on nobody knows: the server may have committed and only its reply is lost.
+                // From here on the outcome is unknown: the server may have committed, and only its reply is lost.
                 self.connection = nil
                 return .threw(StoreError.outcomeUnknown("the connection was lost during COMMIT: \(text)"))
             }
@@ -180,15 +180,15 @@ final class PostgresSession {
         }
     }
 
-    /// Ends a transaction that failed; a connection that is lost goes with it.
+    /// Ends a failed transaction; a lost connection is dropped.
     private func abandon(_ connection: PostgresConnection, after fault: PostgresFault?) {
         if case .lost? = fault { self.connection = nil } else { rollBack(connection) }
     }
 
-    /// Ends the transaction; a connection that cannot do even that is dropped.
+    /// Rolls the transaction back; a connection that cannot do even that is dropped.
     private func rollBack(_ connection: PostgresConnection) {
         connection.forgetWaiting()
-        // Nothing of it was sent, its beginning included.
+        // No statement of the transaction was sent, not even BEGIN.
         guard !connection.isIdle else { return }
         do throws(PostgresFault) { try connection.command("ROLLBACK") } catch { self.connection = nil }
     }

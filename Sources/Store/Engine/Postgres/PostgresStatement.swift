@@ -15,7 +15,7 @@ enum PostgresPlaceholders {
                 output[output.count - 1] = UInt8(ascii: "$")
                 output += Array("\(number)".utf8)
             case UInt8(ascii: "'"), UInt8(ascii: "\""):
-                // A doubled quote ends one quoted part and starts the next, which comes to the same.
+                // A doubled quote ends one quoted part and starts the next, with the same effect.
                 copy(&scanner, to: &output, through: [byte])
             case UInt8(ascii: "-") where scanner.first == UInt8(ascii: "-"):
                 copy(&scanner, to: &output, through: [UInt8(ascii: "\n")])
@@ -40,7 +40,7 @@ enum PostgresPlaceholders {
     }
 }
 
-/// Bound values in the form that libpq sends: numbers and texts as text, blobs as they are.
+/// Bound values in the form that libpq sends: numbers and texts as text, blobs as bytes.
 struct PostgresArguments {
     /// The types of the values; 0 leaves the choice to the server, which is right only for NULL.
     private(set) var types: [Oid] = []
@@ -92,11 +92,12 @@ struct PostgresArguments {
     }
 }
 
-/// The statements that one connection has prepared, the least recently used first to go.
+/// The prepared statements of one connection; the least recently used one leaves first.
 struct PostgresStatementCache {
     struct Key: Hashable {
         let sql: String
-        /// The same text with NULL in another place is another statement to the server.
+        /// The types of the parameters: the server prepares the same text with NULL in another position as another
+        /// statement.
         let types: [Oid]
     }
 
@@ -126,7 +127,7 @@ struct PostgresStatementCache {
         return "s\(names)"
     }
 
-    /// Takes the least recently used statement out when the cache is full and returns its name.
+    /// Removes the least recently used statement when the cache is full and returns its name.
     mutating func evict() -> String? {
         guard entries.count >= limit, let oldest = entries.min(by: { $0.value.lastUse < $1.value.lastUse }) else {
             return nil
@@ -139,7 +140,7 @@ struct PostgresStatementCache {
         entries[key] = Entry(name: name, lastUse: uses)
     }
 
-    /// Forgets a statement, unless it has been prepared under another name since.
+    /// Removes a statement, unless it has been prepared under another name since.
     mutating func remove(_ key: Key, name: String) {
         if entries[key]?.name == name { entries[key] = nil }
     }

@@ -36,15 +36,15 @@ final class PostgresTransaction: Transaction {
         try recordingFault { () throws(PostgresFault) in try connection.enqueue(sql, arguments) }
     }
 
-    /// Does nothing: other nodes write as well, so that no list of changed users could be complete.
+    /// Does nothing: other nodes write as well, so a list of changed users cannot be complete.
     func markChanged(_ user: ID<User>) {}
 
-    /// Sends what waits for a statement that never came.
+    /// Sends queued statements that no later statement took along.
     func flush() throws(StoreError) {
         try recordingFault { () throws(PostgresFault) in _ = try connection.flush() }
     }
 
-    /// Lets this transaction take the time it needs, as a migration may; the limits are back after it.
+    /// Removes the time limits of this transaction, for a migration; they are restored after it.
     func liftTimeLimits() throws(StoreError) {
         connection.replyLimit = nil
         try execute("SET LOCAL statement_timeout = 0")

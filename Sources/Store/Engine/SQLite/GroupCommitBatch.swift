@@ -1,16 +1,16 @@
 import Domain
 import GRDB
 
-/// A write that waits for the writer: how to run it, and how to answer its caller.
+/// A write in the queue: the closure to run, and the way to answer its caller.
 struct QueuedWrite: Sendable {
-    /// Runs the closure and returns what answers its caller once the commit is durable.
+    /// Runs the closure and returns the call that answers the caller once the commit is durable.
     let run: @Sendable (any Transaction) throws -> @Sendable () -> Void
     let fail: @Sendable (any Error) -> Void
 }
 
 /// The outcome of a batch.
 enum BatchOutcome {
-    /// Committed; `answers` tell each caller.
+    /// Committed; each of `answers` answers one caller.
     case committed(answers: [@Sendable () -> Void])
     /// The batch wrote no row, and the engine may go on.
     case refused(StoreError)
@@ -18,18 +18,18 @@ enum BatchOutcome {
     case failed(StoreError)
 }
 
-/// A SQLite transaction of many callers' writes, each but the first in its own savepoint.
+/// A SQLite transaction with the writes of many callers, each but the first in its own savepoint.
 ///
-/// A savepoint keeps what its write changes, page by page, which costs a good part of the write. The first has nobody before
-/// it: undoing it is undoing the transaction.
+/// A savepoint copies the pages that its write changes, which costs a good part of the write. The first write needs
+/// none: to undo it is to undo the transaction.
 struct GroupCommitBatch {
     let connection: GRDB.Database
     let changes: UserChanges
     let rehearse: Bool
-    /// Sends COMMIT; a parameter so that a test can make it fail as a disk does.
+    /// Sends COMMIT; a parameter, so that a test can make it fail as a disk does.
     let commit: @Sendable (GRDB.Database) throws -> Void
 
-    /// Runs the writes that `next` hands out until it has no more, and commits them together.
+    /// Runs the writes that `next` returns until it returns nil, and commits them together.
     ///
     /// A write whose closure throws is rolled back alone and answered with its error after the commit.
     func run(next: () -> QueuedWrite?) -> BatchOutcome {
@@ -51,7 +51,7 @@ struct GroupCommitBatch {
                 isFirst = isFirst && done.isUndone
             } catch {
                 abandon()
-                // A full disk took the transaction with it, so nothing of it was written.
+                // A full disk rolled the transaction back, so no row was written.
                 if case .unavailable = error { return .refused(error) }
                 return .failed(error)
             }
@@ -59,21 +59,21 @@ struct GroupCommitBatch {
         return finish(answers, changed)
     }
 
-    /// The savepoint that a write is rolled back to.
+    /// The range of statements that a failed write rolls back.
     private enum Scope {
         case transaction, savepoint
     }
 
     /// The outcome of one write.
     private struct Performed {
-        /// Tells its caller.
+        /// Answers the write's caller.
         let answer: @Sendable () -> Void
         var changed: [ID<User>] = []
         /// True when no effect of the write is left.
         var isUndone = false
     }
 
-    /// - Throws: an error of the whole transaction, which is lost not by the fault of this write alone.
+    /// - Throws: an error that ends the whole transaction, not this write alone.
     private func perform(_ write: QueuedWrite, in scope: Scope) throws(StoreError) -> Performed {
         if rehearse {
             if scope == .savepoint { try savepoint("SAVEPOINT write") }
@@ -141,7 +141,7 @@ struct GroupCommitBatch {
         } catch {
             let isFull = (error as? DatabaseError)?.resultCode == .SQLITE_FULL
             abandon()
-            // A full disk is found out before the commit record is written whole, and SQLite rolls the transaction back.
+            // SQLite detects a full disk before the commit record is complete, and rolls the transaction back.
             if isFull { return .refused(.unavailable("the disk is full")) }
             return .failed(.outcomeUnknown("a commit failed: \(StoreError(sqlite: error))"))
         }

@@ -6,23 +6,24 @@ import Synchronization
 
 /// The bounds of group commit.
 package struct GroupCommitLimits: Sendable {
-    /// Writes that wait for the writer; beyond it a caller gets ``StoreError/unavailable(_:)``.
+    /// The most writes that wait for the writer; a further caller gets ``StoreError/unavailable(_:)``.
     package var waiting = 4_096
-    /// Writes in one commit.
+    /// The most writes in one commit.
     package var count = 256
-    /// Work before a commit: a batch takes no further write after it.
+    /// The time after which a batch takes no further write.
     ///
-    /// A caller waits for others at most as long, and only while they keep coming; a commit costs about as much as this
-    /// on a slow disk.
+    /// A caller waits at most this long for the others, and only while further writes arrive; a commit costs about as
+    /// much as this on a slow disk.
     package var time = Duration.milliseconds(25)
 
     package init() {}
 }
 
-/// The one thread that writes to a SQLite database: it drains a bounded queue and commits many callers' writes at once.
+/// The only thread that writes to a SQLite database: it drains a bounded queue and commits many callers' writes at
+/// once.
 ///
-/// A caller is answered only after the commit that holds its write. Nothing a caller does, cancellation included,
-/// takes its write out of a batch. The writer must be ``stop()``ped: its thread keeps it alive.
+/// A caller is answered only after the commit that contains its write. A caller cannot take its write out of a batch,
+/// not by cancellation either. ``stop()`` must be called: the thread keeps the writer alive.
 final class GroupCommitWriter: Sendable {
     private struct State {
         var queue: Deque<QueuedWrite> = []
@@ -32,7 +33,7 @@ final class GroupCommitWriter: Sendable {
         var failure: StoreError?
         var stopWaiters: [CheckedContinuation<Void, Never>] = []
 
-        /// True while the writer sleeps; the first caller that wakes it sets this to false.
+        /// Returns whether the writer sleeps; the first caller that wakes it sets this to false.
         mutating func wakes() -> Bool {
             defer { isAsleep = false }
             return isAsleep
@@ -77,7 +78,7 @@ final class GroupCommitWriter: Sendable {
 
     var commits: Int64 { commitCount.load(ordering: .relaxed) }
 
-    /// Writes that wait and are not yet in a batch.
+    /// The number of writes that wait and are in no batch yet.
     var waiting: Int { state.withLock { $0.queue.count } }
 
     /// The error that refuses calls; nil while the engine works.
@@ -85,7 +86,7 @@ final class GroupCommitWriter: Sendable {
         state.withLock { $0.failure ?? ($0.isStopping ? .unavailable("the database is closed") : nil) }
     }
 
-    /// Hands a write to the writer, or fails it at once when there is no room.
+    /// Gives a write to the writer, or fails it at once when there is no room.
     func submit(_ write: QueuedWrite) {
         let (refusal, wakes) = state.withLock { state -> (StoreError?, Bool) in
             if let failure = state.failure { return (failure, false) }
@@ -94,12 +95,12 @@ final class GroupCommitWriter: Sendable {
             state.queue.append(write)
             return (nil, state.wakes())
         }
-        // Not within the lock, which would be the first thing that the writer waits for.
+        // Outside of the lock, because the writer would wait for that first.
         if wakes { wake.signal() }
         if let refusal { write.fail(refusal) }
     }
 
-    /// Commits what was accepted, closes the connections and returns when that is done.
+    /// Commits the accepted writes, closes the connections and returns when that is done.
     func stop() async {
         await withCheckedContinuation { continuation in
             let (isStopped, wakes) = state.withLock { state in
@@ -126,7 +127,7 @@ final class GroupCommitWriter: Sendable {
         for waiter in waiters { waiter.resume() }
     }
 
-    /// Sleeps until a write waits; false when there is none left and the writer stops.
+    /// Sleeps until a write waits; returns false when none is left and the writer stops.
     private func waitForWork() -> Bool {
         while true {
             let next = state.withLock { state -> Bool? in
@@ -164,7 +165,8 @@ final class GroupCommitWriter: Sendable {
         }
     }
 
-    /// Stops the engine: the process is informed, this batch gets the error, and all waiting and later calls are refused.
+    /// Stops the engine: reports the failure to the process, fails this batch with the error, and refuses all waiting
+    /// and later calls.
     private func fail(_ error: StoreError, batch: [QueuedWrite]) {
         let later = StoreError.failed("the database stopped after: \(error)")
         let waiting = state.withLock { state in
@@ -179,7 +181,8 @@ final class GroupCommitWriter: Sendable {
     private func closeConnections() {
         connections.reports.close()
         connections.readers.close()
-        // The pool's own reader closes after the writer and cannot checkpoint, so the writer does it while it is still open.
+        // The pool's own reader closes after the writer and cannot checkpoint, so the writer checkpoints while it is
+        // open.
         if refusal.map({ if case .failed = $0 { false } else { true } }) ?? true {
             try? pool.writeWithoutTransaction { try $0.execute(sql: "PRAGMA wal_checkpoint(TRUNCATE)") }
         }

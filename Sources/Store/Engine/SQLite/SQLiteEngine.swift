@@ -1,3 +1,4 @@
+import Foundation
 import GRDB
 import ServiceLifecycle
 import Synchronization
@@ -15,7 +16,7 @@ package final class SQLiteEngine: StoreEngine {
     private let writer: GroupCommitWriter?
     private let isClosed = Atomic<Bool>(false)
     private let readsUnderWay = Atomic<Int>(0)
-    /// Reads that run or wait for one of the readers.
+    /// The most reads that run or wait for a reader.
     private static let readLimit = 4_096
 
     /// Opens the database for this process alone.
@@ -39,7 +40,7 @@ package final class SQLiteEngine: StoreEngine {
         writer = nil
     }
 
-    /// The seam of the tests: `commit` sends COMMIT, or fails as a disk would.
+    /// The initialiser for tests: `commit` sends COMMIT, or fails as a disk would.
     init(
         path: String, readers: Int, limits: GroupCommitLimits, reports: ReportLimits = ReportLimits(), rehearse: Bool,
         commit: @escaping @Sendable (GRDB.Database) throws -> Void,
@@ -58,7 +59,7 @@ package final class SQLiteEngine: StoreEngine {
     package var dialect: Dialect { .sqlite }
     package var userChanges: UserChanges? { writer?.changes }
     package var commits: Int64 { writer?.commits ?? 0 }
-    /// Writes that wait for the writer.
+    /// The number of writes that wait for the writer.
     package var waiting: Int { writer?.waiting ?? 0 }
 
     @discardableResult
@@ -82,8 +83,8 @@ package final class SQLiteEngine: StoreEngine {
             throw StoreError.unavailable("too many reads are waiting")
         }
         do {
-            // On the caller's own thread: such a read is bounded and mostly of pages in memory, which takes less time than
-            // handing it to another thread and back. What may take long is a report.
+            // On the caller's own thread: such a read is bounded and mostly finds its pages in memory, which takes less
+            // time than switching to another thread and back. Longer reads are reports.
             return try readers.read(body)
         } catch let error as DatabaseError {
             throw refusal ?? StoreError(sqlite: error)
@@ -97,7 +98,7 @@ package final class SQLiteEngine: StoreEngine {
 
     package func databaseTime() async throws -> Int64 { now() }
 
-    /// A file has one owner.
+    /// Returns 1, because a SQLite file has one owner.
     package func liveNodes() async throws -> Int64 { 1 }
 
     /// Always false: the writer takes all waiting calls at once, so the bound of its queue is enough.
@@ -114,7 +115,7 @@ package final class SQLiteEngine: StoreEngine {
         }
     }
 
-    /// Copies the database page by page (SQLite's backup API) and leaves the copy without a write-ahead log of its own.
+    /// Copies the database page by page (SQLite's backup API); the copy has no write-ahead log.
     func copy(to path: String) throws {
         let target = try DatabaseQueue(path: path)
         try pool.backup(to: target)
@@ -131,5 +132,26 @@ package final class SQLiteEngine: StoreEngine {
     package func run() async throws {
         try? await gracefulShutdown()
         await close()
+    }
+}
+
+extension SQLiteEngine {
+    /// Copies a consistent snapshot to a new file, which only its user may read, while reads and writes go on.
+    ///
+    /// - Throws: ``StoreError/unavailable(_:)`` when the file exists or cannot be written.
+    package func backup(to path: String) async throws(StoreError) {
+        try Self.create(path)
+        do {
+            try copy(to: path)
+        } catch {
+            unlink(path)
+            throw .unavailable("the backup to \(path) failed")
+        }
+    }
+
+    private static func create(_ path: String) throws(StoreError) {
+        let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else { throw .unavailable("cannot make \(path): \(systemError())") }
+        _ = Foundation.close(descriptor)
     }
 }

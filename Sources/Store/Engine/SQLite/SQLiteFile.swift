@@ -4,7 +4,8 @@ import GRDB
 
 /// The files of one SQLite database and the settings of every connection to it.
 enum SQLiteFile {
-    /// The time that a connection waits for a lock that another process holds for a moment (recovery, a last close).
+    /// The time in seconds that a connection waits for a lock that another process holds briefly (recovery, a last
+    /// close).
     static let busyTimeout: TimeInterval = 5
 
     /// Creates the folder (0700) and the file (0600) where they are missing.
@@ -27,9 +28,9 @@ enum SQLiteFile {
         return real
     }
 
-    /// SQLite counts its memory for nobody here, under one lock that every allocation of every connection takes.
+    /// Switches off SQLite's memory statistics, which take a global lock for every allocation of every connection.
     ///
-    /// Called before the first connection of the process; later SQLite refuses it, without harm.
+    /// Has an effect only before the first connection of the process; SQLite refuses it later, without harm.
     private static let withoutMemoryStatistics: Void = { _ = csqlite_memstatus(0) }()
 
     /// The connections of one database.
@@ -63,7 +64,7 @@ enum SQLiteFile {
         }
     }
 
-    /// For each connection, as far as there are pages; the default of 2 MB holds the upper levels of few indexes.
+    /// The cache of each connection; the default of 2 MB holds only the upper levels of few indexes.
     private static let cacheKiB = 65_536
 
     private static func configuration(readOnly: Bool, cache: Int = cacheKiB) -> Configuration {
@@ -78,18 +79,19 @@ enum SQLiteFile {
             // A memory-mapped database turns an I/O error into a signal and a stray pointer into a corrupt file.
             try connection.execute(sql: "PRAGMA mmap_size = 0")
             try connection.execute(sql: "PRAGMA cache_size = -\(cache)")
-            // Every write of a batch but the first has a savepoint, which keeps the pages that it changes: not in a file,
-            // which costs more than the changes themselves.
+            // Every write of a batch but the first has a savepoint, which copies the pages that change: in memory,
+            // because a file for them would cost more than the changes themselves.
             try connection.execute(sql: "PRAGMA temp_store = MEMORY")
             if connection.configuration.readonly { try connection.execute(sql: "PRAGMA query_only = 1") }
         }
         return configuration
     }
 
-    /// Sets what a commit promises and reads it back: SQLite ignores a PRAGMA that it does not like without an error.
+    /// Sets the durability of a commit and reads it back: SQLite ignores an unknown PRAGMA value without an error.
     private static func makeDurable(_ connection: GRDB.Database) throws {
         try connection.execute(sql: "PRAGMA synchronous = FULL")
-        // Pages (16 MB): what every write changes, such as the ends of indexes, is copied into the file less often.
+        // 4,000 pages (16 MB): pages that every write changes, such as the ends of indexes, are copied into the file
+        // less often.
         try connection.execute(sql: "PRAGMA wal_autocheckpoint = 4000")
         let synchronous = try Int.fetchOne(connection, sql: "PRAGMA synchronous")
         let journal = try String.fetchOne(connection, sql: "PRAGMA journal_mode")
@@ -103,7 +105,8 @@ enum SQLiteFile {
 }
 
 extension StoreError {
-    /// Maps an error of SQLite to what the caller may do; SQLite's messages name tables and columns, never bound values.
+    /// Maps an error of SQLite to the reaction that it allows; SQLite's messages name tables and columns, never bound
+    /// values.
     init(sqlite error: any Error) {
         guard let error = error as? DatabaseError else {
             self = .failed("SQLite: \(type(of: error))")

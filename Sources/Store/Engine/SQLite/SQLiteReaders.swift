@@ -1,7 +1,7 @@
 import GRDB
 import Synchronization
 
-/// The connections that read, each by one caller at a time, on the caller's own thread.
+/// The connections for reading; one caller at a time uses each, on the caller's own thread.
 final class SQLiteReaders: Sendable {
     private final class Reader: Sendable {
         let connection: DatabaseQueue
@@ -19,7 +19,7 @@ final class SQLiteReaders: Sendable {
 
     /// Runs the closure on one consistent snapshot.
     ///
-    /// The first connection that is free reads, so that as few page caches as possible are filled with the same pages.
+    /// Uses the first free connection, so that as few page caches as possible are filled with the same pages.
     func read<T: Sendable>(_ body: (any Database) throws -> T) throws -> T {
         for reader in readers {
             let result = try reader.turn.withLockIfAvailable { _ in try Self.read(reader.connection, body) }
@@ -30,7 +30,7 @@ final class SQLiteReaders: Sendable {
         return try reader.turn.withLock { _ in try Self.read(reader.connection, body) }
     }
 
-    /// - Parameter isOver: true ends the running statement; nil lets each run to its end.
+    /// - Parameter isOver: ends the running statement when it returns true; nil lets every statement finish.
     static func read<T: Sendable>(
         _ queue: DatabaseQueue, endingWhen isOver: (() -> Bool)? = nil, _ body: (any Database) throws -> T
     ) throws -> T {
@@ -51,7 +51,7 @@ final class SQLiteReaders: Sendable {
         return value
     }
 
-    /// Ends what only read; an error that ended it already is the read's own.
+    /// Ends a read-only transaction; an error that has ended it already is reported by the read itself.
     private static func end(_ connection: GRDB.Database) {
         guard connection.isInsideTransaction else { return }
         try? connection.step("COMMIT")

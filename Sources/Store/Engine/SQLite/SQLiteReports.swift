@@ -5,12 +5,12 @@ import GRDB
 import GRDBSQLite
 import Synchronization
 
-/// The few threads that read what may take long, each with a connection of its own, from one bounded queue.
+/// The few threads for long reads, each with a connection of its own, which take calls from one bounded queue.
 ///
-/// A call that takes longer than the limit is ended by SQLite's progress handler. The threads start with the first calls.
+/// SQLite's progress handler ends a call that exceeds the time limit. The threads start with the first calls.
 final class SQLiteReports: Sendable {
     private struct Job: Sendable {
-        /// The end of the time that its caller waits for a thread.
+        /// The time until which the caller waits for a thread.
         let deadline: ContinuousClock.Instant
         let run: @Sendable (DatabaseQueue) -> Void
         let fail: @Sendable (StoreError) -> Void
@@ -19,7 +19,7 @@ final class SQLiteReports: Sendable {
     private struct State {
         var jobs: Deque<Job> = []
         var idle = 0
-        /// Connections that no thread has yet.
+        /// Connections that no thread uses yet.
         var spare: [DatabaseQueue]
         var isClosing = false
     }
@@ -50,7 +50,7 @@ final class SQLiteReports: Sendable {
         }
     }
 
-    /// Ends what is being read, fails what waits, and closes the connections.
+    /// Ends the running reads, fails the waiting ones, and closes the connections.
     func close() {
         isClosing.store(true, ordering: .releasing)
         let (waiting, idle) = state.withLock { state in
@@ -100,7 +100,7 @@ final class SQLiteReports: Sendable {
         threads.leave()
     }
 
-    /// The next call, waiting for one; nil when the engine closes.
+    /// Returns the next call, waiting for one; nil when the engine closes.
     private func next() -> Job? {
         while true {
             let (job, isClosing) = state.withLock { state in
@@ -132,7 +132,7 @@ final class SQLiteReports: Sendable {
 
 /// Ends the statements of a connection as soon as a condition holds (https://sqlite.org/c3ref/progress_handler.html).
 final class SQLiteProgress {
-    /// Between two looks at the condition; some tens of microseconds.
+    /// The virtual machine instructions between two checks of the condition; some tens of microseconds.
     private static let instructions: Int32 = 4_000
 
     private let isOver: () -> Bool

@@ -2,10 +2,10 @@ import FoundationEssentials
 import GRDB
 import GRDBSQLite
 
-// How a statement runs: by SQLite's own interface. GRDB prepares statements, keeps them and owns the connections; what it does
-// around each run (boxed values, observers, a look at the schema) costs more than most of our statements do.
+// Runs statements through SQLite's own interface. GRDB prepares and caches the statements and owns the connections, but
+// its work around each run (boxed values, observers, a look at the schema) costs more than most statements here.
 extension GRDB.Statement {
-    /// Runs the statement to its end, in every case: one with RETURNING has done its work only then.
+    /// Runs the statement to its end, because one with RETURNING has done its work only then.
     ///
     /// - Throws: ``StoreError``, and leaves the statement ready for its next run.
     func run(
@@ -28,7 +28,7 @@ extension GRDB.Statement {
         }
     }
 
-    /// The names of the result's columns; GRDB's list is that of the first run.
+    /// The names of the result's columns; GRDB's own list stays that of the first run.
     var names: [String] {
         guard sqlite3_stmt_status(sqliteStatement, SQLITE_STMTSTATUS_REPREPARE, 0) != 0 else { return columnNames }
         return (0..<sqlite3_column_count(sqliteStatement)).map { index in
@@ -36,7 +36,7 @@ extension GRDB.Statement {
         }
     }
 
-    /// The values of the row that the statement stands at.
+    /// The values of the statement's current row.
     var values: [SQLValue] {
         (0..<sqlite3_column_count(sqliteStatement)).map(value)
     }
@@ -47,7 +47,7 @@ extension GRDB.Statement {
         case SQLITE_INTEGER: return .integer(sqlite3_column_int64(sqliteStatement, index))
         case SQLITE_FLOAT: return .text(String(sqlite3_column_double(sqliteStatement, index)))
         case SQLITE_BLOB:
-            // The bytes before their number, as SQLite asks for; those of an empty blob are nil.
+            // The bytes before their count, the order that SQLite requires; an empty blob has a null pointer.
             guard let bytes = sqlite3_column_blob(sqliteStatement, index) else { return .blob(Data()) }
             return .blob(Data(bytes: bytes, count: Int(sqlite3_column_bytes(sqliteStatement, index))))
         default:
@@ -70,7 +70,7 @@ extension GRDB.Statement {
                 }
             }
         case .blob(let value):
-            // A pointer that is nil would bind NULL.
+            // A null pointer would bind NULL.
             guard !value.isEmpty else { return sqlite3_bind_zeroblob(sqliteStatement, index, 0) }
             return value.withUnsafeBytes {
                 sqlite3_bind_blob(sqliteStatement, index, $0.baseAddress, Int32($0.count), Self.copied)
@@ -78,7 +78,7 @@ extension GRDB.Statement {
         }
     }
 
-    /// `SQLITE_TRANSIENT`: SQLite copies what it is given.
+    /// `SQLITE_TRANSIENT`: SQLite makes its own copy.
     private static var copied: sqlite3_destructor_type {
         unsafeBitCast(OpaquePointer(bitPattern: -1), to: sqlite3_destructor_type.self)
     }
@@ -91,7 +91,7 @@ extension GRDB.Statement {
 extension GRDB.Database {
     /// Runs a statement that has neither values nor rows, such as COMMIT, which stays prepared.
     ///
-    /// - Throws: SQLite's own error, of which a commit has to know whether the disk was full.
+    /// - Throws: SQLite's own error, because the caller of a commit must know whether the disk was full.
     func step(_ sql: String) throws {
         let statement = try cachedStatement(sql: sql).sqliteStatement
         defer { sqlite3_reset(statement) }

@@ -4,8 +4,8 @@ import GRDBSQLite
 
 /// The view that one closure has of a SQLite connection.
 ///
-/// After a statement has failed every further one fails too, as on PostgreSQL, so that code which swallows a
-/// statement's error is wrong on both engines and not only on the one that the tests forgot.
+/// After a failed statement every further one fails too, as on PostgreSQL, so that code that swallows a statement's
+/// error is wrong on both engines.
 final class SQLiteTransaction: Transaction {
     private let connection: GRDB.Database
     /// The first error of a statement.
@@ -36,7 +36,7 @@ final class SQLiteTransaction: Transaction {
             let before = sqlite3_total_changes(connection.sqliteConnection)
             let statement = try connection.cachedStatement(sql: sql)
             if arguments.isEmpty {
-                // It may change the schema, which GRDB has to see.
+                // The statement may change the schema, which GRDB must notice.
                 try statement.execute()
             } else {
                 try statement.run(arguments, on: connection)
@@ -47,7 +47,7 @@ final class SQLiteTransaction: Transaction {
         }
     }
 
-    // SQLite runs in this process, so nothing is gained by waiting.
+    // SQLite runs in this process, so deferring gains nothing.
 
     func deferredRows(_ sql: String, _ arguments: [any SQLBindable]) throws(StoreError) -> DeferredResult<[Row]> {
         DeferredResult(try rows(sql, arguments))
@@ -76,7 +76,8 @@ final class SQLiteTransaction: Transaction {
 }
 
 extension String {
-    /// The text itself, refused on both engines when it holds U+0000: PostgreSQL cannot store that, and C would cut it.
+    /// Returns the text, or throws where it contains U+0000: PostgreSQL cannot store that, and C would cut the text
+    /// there.
     func bindable() throws(StoreError) -> String {
         guard !utf8.contains(0) else { throw .statement("a bound text holds U+0000") }
         return self

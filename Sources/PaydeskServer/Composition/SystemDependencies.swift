@@ -1,8 +1,8 @@
 import Domain
 import Foundation
 
-/// The real clock and randomness: the only place that asks the system for them.
-enum Live {
+/// The real clock and randomness; only this type asks the system for them.
+enum SystemDependencies {
     static let time = TimeSource {
         var now = timespec()
         clock_gettime(CLOCK_REALTIME, &now)
@@ -11,23 +11,23 @@ enum Live {
 
     static let random = RandomSource { count in
         var bytes = [UInt8](repeating: 0, count: count)
-        // One call of the system's for all of them, where the generator of the standard library makes one for each eight.
+        // One system call for all bytes; the standard library's generator makes one for each eight.
         if count <= 256, getentropy(&bytes, count) == 0 { return bytes }
         var generator = SystemRandomNumberGenerator()
         return bytes.map { _ in generator.next() }
     }
 
-    /// 16 hexadecimal digits that nothing else has.
+    /// Makes a random name of 16 hexadecimal digits.
     static func name() -> String {
         Hex.encoded(random.bytes(8))
     }
 
-    /// Returns early when the task is cancelled.
+    /// Sleeps; returns early when the task is cancelled.
     static let pause: @Sendable (Duration) async -> Void = { try? await Task.sleep(for: $0) }
 
-    /// A number in 0..<1, for the store's retries.
+    /// Returns a number in 0..<1, for the store's retries.
     static let jitter: @Sendable () -> Double = { Double.random(in: 0..<1) }
 
-    /// Seconds since 1970, for the store.
+    /// Returns seconds since 1970, for the store.
     static let seconds: @Sendable () -> Int64 = { time.now.rawValue }
 }

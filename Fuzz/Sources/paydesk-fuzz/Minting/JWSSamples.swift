@@ -2,7 +2,7 @@ import Crypto
 import Foundation
 
 /// Compact JWS (RFC 7515 section 7.1) out of bytes that need be neither header nor payload.
-enum JWSMint {
+enum JWSSamples {
     /// The signing time of every seed, in milliseconds; all certificates are valid then.
     static let now: Int64 = 1_790_000_000_000
 

@@ -18,7 +18,7 @@ enum RemoteCall: String, Sendable, Encodable, CaseIterable {
     var changesSomething: Bool { [.open, .cancel, .refund].contains(self) }
 }
 
-/// What a plugin is told; which members a call has is in `openapi.yaml`.
+/// A request to a plugin; `openapi.yaml` lists the members of each call.
 struct RemoteRequest: Encodable, Sendable {
     let call: RemoteCall
     var payment_id: String?

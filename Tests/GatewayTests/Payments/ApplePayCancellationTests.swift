@@ -8,7 +8,7 @@ import Testing
 @testable import Gateway
 
 @Suite("Orders and Apple Pay payments that end")
-struct ApplePayFenceTests {
+struct ApplePayCancellationTests {
     @Test(arguments: TestEngine.allCases)
     func `closed, expired and foreign orders take no token`(_ engine: TestEngine) async throws {
         try await withWalletDesk(on: engine) { wallet in

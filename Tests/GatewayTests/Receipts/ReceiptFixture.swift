@@ -11,13 +11,13 @@ func withReceiptDesk(
 ) async throws {
     let setup = AppStoreGatewayFixtureSetup {
         $0.trustsReceipts = true
-        $0.sharedSecret = ReceiptDesk.secret
+        $0.sharedSecret = ReceiptFixture.secret
         edit(&$0)
     }
     try await withAppleDesk(on: engine, setup, body)
 }
 
-enum ReceiptDesk {
+enum ReceiptFixture {
     static let secret = "5d41402abc4b2a76b9719d911017c592"
 }
 
@@ -50,7 +50,7 @@ extension AppStoreGatewayFixture {
         _ receipt: AppleReceipt, user: String? = "alice", newestOnly: Bool = false
     ) async throws -> ReceiptReport? {
         let answer = try await gateway.receipts.validate(
-            receipt.base64, password: user == nil ? ReceiptDesk.secret : nil, newestOnly: newestOnly,
+            receipt.base64, password: user == nil ? ReceiptFixture.secret : nil, newestOnly: newestOnly,
             user: user.map { GatewayFixture.user($0) }, context: .test)
         guard case .report(let report) = answer else { return nil }
         return report
@@ -59,7 +59,7 @@ extension AppStoreGatewayFixture {
     /// The status that stands in a report's stead.
     func status(of receipt: AppleReceipt, user: String? = "alice") async throws -> Int64? {
         let answer = try await gateway.receipts.validate(
-            receipt.base64, password: user == nil ? ReceiptDesk.secret : nil, newestOnly: false,
+            receipt.base64, password: user == nil ? ReceiptFixture.secret : nil, newestOnly: false,
             user: user.map { GatewayFixture.user($0) }, context: .test)
         guard case .status(let status) = answer else { return nil }
         return status

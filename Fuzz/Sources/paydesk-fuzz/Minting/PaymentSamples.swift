@@ -3,7 +3,7 @@ import Foundation
 import _CryptoExtras
 
 /// Payment tokens and their signatures, out of parts that need not fit each other.
-enum PaymentMint {
+enum PaymentSamples {
     /// The signing time of every seed, in milliseconds; all certificates are valid then.
     static let now: Int64 = 1_790_000_000_000
     static let applicationData = Array("fuzz".utf8)

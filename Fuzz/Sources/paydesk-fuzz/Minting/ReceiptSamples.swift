@@ -3,7 +3,7 @@ import Foundation
 import _CryptoExtras
 
 /// App receipts (RFC 5652) out of bytes that need be no attributes.
-enum ReceiptMint {
+enum ReceiptSamples {
     enum Style: CaseIterable {
         case plain, overSHA1, withAttributes, segmented
     }

@@ -1,6 +1,0 @@
-import ProviderKit
-
-/// For commands that compose the gateway but call no provider.
-struct NoTransport: HTTPTransport {
-    func send(_: OutgoingRequest) async throws(HTTPTransportError) -> IncomingReply { throw .notSent }
-}

@@ -1,9 +1,0 @@
-import Domain
-import Gateway
-
-/// For commands that compose the gateway but deliver nothing.
-struct NoWebhooks: WebhookTransport {
-    func open(_: WebhookURL) async -> Result<any WebhookSession, WebhookRefusal> {
-        .failure(WebhookRefusal(.connection))
-    }
-}
