@@ -62,6 +62,7 @@ RETIRED_ENDS = {
 CLEAN = (
     "Sources/AppleTrust",
     "Sources/Domain",
+    "Sources/Encodings",
     "Sources/Gateway/Entitlements",
     "Sources/Gateway/Payments",
     "Sources/Gateway/Purchases",
@@ -73,6 +74,7 @@ CLEAN = (
     "Sources/PaydeskServer",
     "Sources/ProviderKit",
     "Sources/ProviderTesting",
+    "Sources/RefusalReasons",
     "Sources/Store",
     "Sources/paydesk",
     "Providers/Alipay/Sources",
@@ -87,6 +89,7 @@ CLEAN = (
     "Providers/ApplePay/Tests",
     "Providers/Sandbox/Tests",
     "Tests/DomainTests",
+    "Tests/EncodingsTests",
     "Tests/ProviderKitTests",
     "Tests/StoreTests",
     "Tests/Support",
