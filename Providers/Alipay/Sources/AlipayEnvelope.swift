@@ -1,4 +1,5 @@
 import FoundationEssentials
+import ProviderKit
 
 /// The answer `{"alipay_trade_query_response":{…},"sign":"…"}`, in its exact parts.
 ///

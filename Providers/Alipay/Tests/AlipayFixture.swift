@@ -11,7 +11,7 @@ struct AlipayFixture: ProviderFixture {
     let standIn: FakeAlipayServer
     let test: TestContext
 
-    /// - Parameter answer: answers instead of the fake server.
+    /// - Parameter answer: instead of the stand-in.
     init(_ standIn: FakeAlipayServer = FakeAlipayServer(), answer: RecordingTransport.Answer? = nil) {
         self.standIn = standIn
         test = TestContext(account: "alipay") { request, _ throws(HTTPTransportError) in

@@ -6,7 +6,7 @@ import ProviderKit
 import ProviderTesting
 import TestSupport
 
-/// A complete gateway with one Alipay account.
+/// A whole gateway with one Alipay account.
 struct AlipayGatewayFixture: ProviderGatewayFixture {
     static let account = "alipay-main"
 

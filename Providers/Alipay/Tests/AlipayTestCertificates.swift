@@ -97,8 +97,8 @@ enum AlipayTestCertificates {
         return folder
     }
 
-    /// Returns the value of a closure that must not throw.
+    /// What a bench needs and cannot go on without.
     private static func made<Value>(_ body: () throws -> Value) -> Value {
-        do { return try body() } catch { preconditionFailure("a fixture cannot be minted: \(error)") }
+        do { return try body() } catch { preconditionFailure("a bench cannot be minted: \(error)") }
     }
 }

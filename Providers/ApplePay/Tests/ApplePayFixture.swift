@@ -6,7 +6,7 @@ import ProviderTesting
 import Synchronization
 import TestSupport
 
-/// An Apple Pay account with a scripted gateway of Apple's.
+/// An Apple Pay account whose gateway a test scripts.
 struct ApplePayFixture: ProviderFixture {
     typealias Answer = @Sendable (OutgoingRequest) -> IncomingReply
 

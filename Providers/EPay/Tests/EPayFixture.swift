@@ -10,7 +10,7 @@ struct EPayFixture: ProviderFixture {
     let standIn: FakeEPayServer
     let test: TestContext
 
-    /// - Parameter answer: answers instead of the fake server.
+    /// - Parameter answer: instead of the stand-in.
     init(_ standIn: FakeEPayServer = FakeEPayServer(), answer: RecordingTransport.Answer? = nil) {
         self.standIn = standIn
         test = TestContext(account: "epay") { request, _ throws(HTTPTransportError) in

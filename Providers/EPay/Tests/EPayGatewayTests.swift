@@ -123,7 +123,7 @@ struct EPayGatewayTests {
     }
 }
 
-/// A complete gateway with one EPay account.
+/// A whole gateway with one EPay account.
 struct EPayGatewayFixture: ProviderGatewayFixture {
     static let account = "epay-main"
 

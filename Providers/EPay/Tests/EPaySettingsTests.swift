@@ -60,12 +60,12 @@ struct EPaySettingsTests {
     }
 
     @Test func `a base with a path and another dialect's paths are used as they are`() async throws {
-        let fixture = EPayFixture()
+        let bench = EPayFixture()
         let settings: [String: SettingValue] = [
             "base": .text("https://X.example:8443/a//"), "dialect": .object(["api_path": .text("x/api.php")]),
         ]
-        _ = try? await fixture.provider(settings).query(fixture.reference(fixture.attempt()))
+        _ = try? await bench.provider(settings).query(bench.reference(bench.attempt()))
         #expect(
-            fixture.transport.requests.first?.url.hasPrefix("https://x.example:8443/a/x/api.php?act=order&") == true)
+            bench.transport.requests.first?.url.hasPrefix("https://x.example:8443/a/x/api.php?act=order&") == true)
     }
 }

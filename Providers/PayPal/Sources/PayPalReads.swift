@@ -1,3 +1,5 @@
+import ProviderKit
+
 /// Reads objects of PayPal by their ids.
 extension PayPalAPI {
     func order(_ id: String) async throws(PayPalFailure) -> PayPalObject.Order {

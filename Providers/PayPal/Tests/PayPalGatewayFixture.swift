@@ -7,7 +7,7 @@ import ProviderTesting
 import Synchronization
 import TestSupport
 
-/// A complete gateway with one PayPal account.
+/// A whole gateway with one PayPal account.
 struct PayPalGatewayFixture: ProviderGatewayFixture {
     static let account = "paypal-main"
 

@@ -13,7 +13,7 @@ struct RemoteFixture: ProviderFixture {
     let plugin: ScriptedPlugin
     let test: TestContext
 
-    /// - Parameter answer: answers instead of the plugin.
+    /// - Parameter answer: instead of the plugin.
     init(_ plugin: ScriptedPlugin? = nil, answer: RecordingTransport.Answer? = nil) {
         let plugin = plugin ?? ScriptedPlugin()
         self.plugin = plugin

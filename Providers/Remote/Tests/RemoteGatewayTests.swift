@@ -159,7 +159,7 @@ struct RemoteGatewayTests {
     }
 }
 
-/// A complete gateway with one remote account.
+/// A whole gateway with one remote account.
 struct RemoteGatewayFixture: ProviderGatewayFixture {
     static let account = "plug"
 

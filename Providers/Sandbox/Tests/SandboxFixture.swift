@@ -5,7 +5,7 @@ import ProviderKit
 import ProviderTesting
 import SandboxProvider
 
-/// A sandbox account with all dependencies of its provider.
+/// A sandbox account with everything that its provider touches.
 struct SandboxFixture: ProviderFixture {
     static let secret = "the secret of the sandbox tests"
     static let returnURL: String? = nil

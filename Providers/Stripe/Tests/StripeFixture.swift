@@ -5,7 +5,7 @@ import ProviderTesting
 import StripeProvider
 import Synchronization
 
-/// A Stripe account with all dependencies of its provider.
+/// A Stripe account with everything that its provider touches.
 final class StripeFixture: ProviderFixture {
     static let secret = "whsec_planted0secret0of0the0tests"
     static let publishable = "pk_test_key0for0clients"

@@ -6,7 +6,7 @@ import ProviderTesting
 import StripeProvider
 import TestSupport
 
-/// A complete gateway with one Stripe account.
+/// A whole gateway with one Stripe account.
 struct StripeGatewayFixture: ProviderGatewayFixture {
     static let account = "stripe-main"
 

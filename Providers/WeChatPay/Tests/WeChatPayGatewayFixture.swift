@@ -7,7 +7,7 @@ import Synchronization
 import TestSupport
 import WeChatPayProvider
 
-/// A complete gateway with two WeChat Pay accounts of one merchant: a code to scan, and a page on the phone.
+/// A whole gateway with two WeChat Pay accounts of one merchant: a code to scan, and a page on the phone.
 struct WeChatPayGatewayFixture: ProviderGatewayFixture {
     static let native = "wechat-native"
     static let account = native
