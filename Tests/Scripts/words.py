@@ -58,44 +58,6 @@ RETIRED_ENDS = {
     "StandIn": "Fake…Server",
 }
 
-# Folders whose doc comments are clean; the others follow.
-CLEAN = (
-    "Sources/AppleTrust",
-    "Sources/Domain",
-    "Sources/Encodings",
-    "Sources/Gateway/Entitlements",
-    "Sources/Gateway/Payments",
-    "Sources/Gateway/Purchases",
-    "Sources/Gateway/Receipts",
-    "Sources/Gateway/Refunds",
-    "Sources/Gateway/Settlement",
-    "Sources/Gateway/Subscriptions",
-    "Sources/PaydeskProviders",
-    "Sources/PaydeskServer",
-    "Sources/ProviderKit",
-    "Sources/ProviderTesting",
-    "Sources/RefusalReasons",
-    "Sources/Store",
-    "Sources/paydesk",
-    "Providers/Alipay/Sources",
-    "Providers/AppleIAP/Sources",
-    "Providers/ApplePay/Sources",
-    "Providers/EPay/Sources",
-    "Providers/PayPal/Sources",
-    "Providers/Remote/Sources",
-    "Providers/Sandbox/Sources",
-    "Providers/Stripe/Sources",
-    "Providers/WeChatPay/Sources",
-    "Providers/ApplePay/Tests",
-    "Providers/Sandbox/Tests",
-    "Tests/DomainTests",
-    "Tests/EncodingsTests",
-    "Tests/ProviderKitTests",
-    "Tests/StoreTests",
-    "Tests/Support",
-    "Benchmarks",
-    "Examples",
-)
 BEGINNINGS = """
     What Whatever Who Whoever Whom Whose Whether Which How Where Wherever When Whenever Why
     One None Nobody Nothing It There

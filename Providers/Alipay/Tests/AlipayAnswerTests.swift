@@ -28,8 +28,8 @@ struct AlipayAnswerTests {
         let ids = AlipayFixture()
         let attempt = ids.attempt()
         let node = Self.node(attempt.payment)
-        let bench = AlipayFixture { _ in reply(node) }
-        let provider = try bench.provider(settings)
+        let fixture = AlipayFixture { _ in reply(node) }
+        let provider = try fixture.provider(settings)
         do throws(ProviderError) {
             return .success(try await provider.query(ids.reference(attempt)).outcome)
         } catch {
@@ -153,24 +153,24 @@ struct AlipayAnswerTests {
     func `a refusal is final only where the acquirer says so`(
         code: String, word: String, expected: ProviderError
     ) async throws {
-        let bench = AlipayFixture { _ in
+        let fixture = AlipayFixture { _ in
             FakeAlipayServer.reply(
                 "alipay.trade.precreate", Data(#"{"code":"\#(code)","msg":"x","sub_code":"\#(word)"}"#.utf8))
         }
-        await #expect(throws: expected) { try await bench.provider().open(bench.attempt()) }
+        await #expect(throws: expected) { try await fixture.provider().open(fixture.attempt()) }
     }
 
     @Test(arguments: ["ACQ.INVALID_PARAMETER", "ACQ.ACCESS_FORBIDDEN"])
     func `a question that is refused ends nothing`(word: String) async throws {
         let refusal = Data(#"{"code":"40004","sub_code":"\#(word)"}"#.utf8)
         let made = Data(#"{"code":"10000","fund_change":"N"}"#.utf8)
-        let bench = AlipayFixture { request in
+        let fixture = AlipayFixture { request in
             let method = FakeAlipayServer.form(request.url.components(separatedBy: "?")[1])["method"] ?? ""
             return FakeAlipayServer.reply(method, method == "alipay.trade.refund" ? made : refusal)
         }
-        let provider = try bench.provider()
-        let reference = bench.reference(bench.attempt())
-        let refund = bench.refund(reference, cny(1))
+        let provider = try fixture.provider()
+        let reference = fixture.reference(fixture.attempt())
+        let refund = fixture.refund(reference, cny(1))
         await #expect(throws: ProviderError.unavailable) { try await provider.query(reference) }
         await #expect(throws: ProviderError.unavailable) { try await provider.query(refund: refund) }
         // The call was answered without a meaning, so its effect is unknown.
@@ -179,13 +179,13 @@ struct AlipayAnswerTests {
 
     @Test func `an error_response is read like any other`() async throws {
         let node = Data(#"{"code":"40004","sub_code":"ACQ.ACCESS_FORBIDDEN"}"#.utf8)
-        let bench = AlipayFixture { _ in
+        let fixture = AlipayFixture { _ in
             .page(
                 #"{"error_response":\#(String(decoding: node, as: UTF8.self)),"sign":"\#(AlipayTestCertificates.sign(node))"}"#
             )
         }
         await #expect(throws: ProviderError.rejected(reason: "ACQ.ACCESS_FORBIDDEN")) {
-            try await bench.provider().open(bench.attempt())
+            try await fixture.provider().open(fixture.attempt())
         }
     }
 }

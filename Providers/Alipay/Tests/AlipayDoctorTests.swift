@@ -9,9 +9,9 @@ import _CryptoExtras
 
 struct AlipayDoctorTests {
     private func diagnose(
-        _ bench: AlipayFixture, _ settings: [String: SettingValue] = [:]
+        _ fixture: AlipayFixture, _ settings: [String: SettingValue] = [:]
     ) async throws -> [Diagnosis] {
-        let provider = try bench.provider(settings)
+        let provider = try fixture.provider(settings)
         return provider.examine() + (await provider.diagnose())
     }
 
@@ -21,12 +21,12 @@ struct AlipayDoctorTests {
     }
 
     @Test func `an application whose key Alipay does not know is told which key to set`() async throws {
-        let bench = AlipayFixture(FakeAlipayServer(key: AlipayTestCertificates.stranger.publicKey))
-        let found = try await diagnose(bench)
+        let fixture = AlipayFixture(FakeAlipayServer(key: AlipayTestCertificates.stranger.publicKey))
+        let found = try await diagnose(fixture)
         #expect(found.map(\.level) == [.fault] && found[0].words.contains("isv.invalid-signature"))
         #expect(found[0].words.contains(/begins with ([0-9a-f]{2}:){7}[0-9a-f]{2}/))
         #expect(
-            bench.logged.contains { $0.contains("the answer is not signed") && $0.contains("isv.invalid-signature") })
+            fixture.logged.contains { $0.contains("the answer is not signed") && $0.contains("isv.invalid-signature") })
         let other = try await diagnose(AlipayFixture(), ["app_id": .text("2021000000000009")])
         #expect(other.map(\.level) == [.fault] && other[0].words.contains("check app_id"))
     }
@@ -52,8 +52,8 @@ struct AlipayDoctorTests {
     }
 
     @Test func `certificates are compared with the clock`() async throws {
-        let bench = AlipayFixture(FakeAlipayServer(certificate: AlipayTestCertificates.alipayNumber))
-        let now = bench.clock.now.rawValue
+        let fixture = AlipayFixture(FakeAlipayServer(certificate: AlipayTestCertificates.alipayNumber))
+        let now = fixture.clock.now.rawValue
         func certificate(_ end: Int64) -> String {
             AlipayTestCertificates.certificate(
                 "Alipay", of: .init(AlipayTestCertificates.alipay.publicKey),
@@ -63,7 +63,7 @@ struct AlipayDoctorTests {
         for (end, level) in [
             (now + 100 * 86_400, Diagnosis.Level.good), (now + 86_400, .notice), (now, .fault),
         ] {
-            let found = try await diagnose(bench, AlipayFixture.certificateMode(alipay: certificate(end)))
+            let found = try await diagnose(fixture, AlipayFixture.certificateMode(alipay: certificate(end)))
             #expect(found.map(\.level) == [.good, level, .good])
             #expect(
                 found.map(\.subject) == [

@@ -93,7 +93,7 @@ struct AlipayInteropTests {
         let fixture = AlipayFixture(standIn)
         var settings = AlipayFixture.certificateMode(alipay: AlipayTestCertificates.alipayCertificate)
         settings["alipay_root_certificate"] = .text(files[1])
-        _ = try await bench.provider(settings).open(bench.attempt())
+        _ = try await fixture.provider(settings).open(fixture.attempt())
         let form = try #require(standIn.state.withLock { $0.forms.first })
         #expect(output == "\(form["app_cert_sn"] ?? "") \(form["alipay_root_cert_sn"] ?? "")\n")
         print("interop: python-alipay-sdk names certificates by the same numbers")

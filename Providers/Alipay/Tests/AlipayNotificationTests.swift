@@ -7,15 +7,15 @@ import Synchronization
 import Testing
 
 struct AlipayNotificationTests {
-    private let bench = AlipayFixture()
+    private let fixture = AlipayFixture()
     private let payment: String
 
-    init() { payment = bench.attempt().payment.rawValue }
+    init() { payment = fixture.attempt().payment.rawValue }
 
     private func result(
         _ raw: RawNotification, _ settings: [String: SettingValue] = [:]
     ) async throws -> Result<[ProviderFact], ProviderError> {
-        let provider = try bench.provider(settings)
+        let provider = try fixture.provider(settings)
         do throws(ProviderError) {
             return .success(try await provider.receive(raw).facts)
         } catch {
@@ -38,7 +38,7 @@ struct AlipayNotificationTests {
     }
 
     @Test func `a paid trade is a success, and is answered by seven bytes`() async throws {
-        let received = try await bench.provider().receive(AlipayNotice(payment, "TRADE_SUCCESS").raw())
+        let received = try await fixture.provider().receive(AlipayNotice(payment, "TRADE_SUCCESS").raw())
         #expect(received.acknowledgement == Acknowledgement(body: "success"))
         #expect(received.eventID == "notify-1" && received.type == "TRADE_SUCCESS")
         #expect(try await result(AlipayNotice(payment, "TRADE_SUCCESS").raw()) == paid(cny(3990)))
@@ -165,12 +165,12 @@ struct AlipayNotificationTests {
     }
 
     @Test func `a refund in part is a refund and no second payment`() async throws {
-        let refund = bench.ids.make() as ID<Refund>
-        let provider = try bench.provider()
-        let attempt = bench.attempt()
+        let refund = fixture.ids.make() as ID<Refund>
+        let provider = try fixture.provider()
+        let attempt = fixture.attempt()
         _ = try await provider.open(attempt)
-        _ = bench.standIn.act("TRADE_SUCCESS", attempt.payment.rawValue)
-        bench.standIn.state.withLock { $0.trades[attempt.payment.rawValue]?.refunds = [(refund.rawValue, 1_000)] }
+        _ = fixture.standIn.act("TRADE_SUCCESS", attempt.payment.rawValue)
+        fixture.standIn.state.withLock { $0.trades[attempt.payment.rawValue]?.refunds = [(refund.rawValue, 1_000)] }
         let (id, payment) = (attempt.payment, attempt.payment.rawValue)
         var notice = AlipayNotice(payment, "TRADE_SUCCESS")
         notice.fields["refund_fee"] = "10.00"
@@ -198,11 +198,11 @@ struct AlipayNotificationTests {
     }
 
     @Test func `a refund that was made at Alipay is asked for`() async throws {
-        let provider = try bench.provider()
-        let attempt = bench.attempt()
+        let provider = try fixture.provider()
+        let attempt = fixture.attempt()
         _ = try await provider.open(attempt)
-        _ = bench.standIn.act("TRADE_SUCCESS", attempt.payment.rawValue)
-        bench.standIn.state.withLock { $0.trades[attempt.payment.rawValue]?.refunds = [("by hand", 990)] }
+        _ = fixture.standIn.act("TRADE_SUCCESS", attempt.payment.rawValue)
+        fixture.standIn.state.withLock { $0.trades[attempt.payment.rawValue]?.refunds = [("by hand", 990)] }
         var notice = AlipayNotice(attempt.payment.rawValue, "TRADE_SUCCESS")
         notice.fields["refund_fee"] = "10.90"
         notice.fields["out_biz_no"] = "by hand"
@@ -220,7 +220,7 @@ struct AlipayNotificationTests {
         #expect(try await provider.receive(notice.raw()).facts == [])
         notice.fields["refund_fee"] = "39.9"
         #expect(try await provider.receive(notice.raw()).facts == [])
-        bench.transport.behaviour = .unavailable
+        fixture.transport.behaviour = .unavailable
         await #expect(throws: ProviderError.unavailable) { try await provider.receive(notice.raw()) }
     }
 }

@@ -8,13 +8,13 @@ import Testing
 @testable import AlipayProvider
 
 struct AlipayRequestTests {
-    private let bench = AlipayFixture()
+    private let fixture = AlipayFixture()
 
     @Test func `the signed text has every value as it is, and sign_type`() async throws {
-        let provider = try bench.provider()
-        let attempt = bench.attempt(cny(1_234_567), title: "会员 A&B=C/月 “x”")
+        let provider = try fixture.provider()
+        let attempt = fixture.attempt(cny(1_234_567), title: "会员 A&B=C/月 “x”")
         _ = try await provider.open(attempt)
-        let form = try #require(bench.standIn.state.withLock { $0.forms.first })
+        let form = try #require(fixture.standIn.state.withLock { $0.forms.first })
         #expect(
             form["biz_content"] == """
                 {"out_trade_no":"\(attempt.payment)","subject":"会员 A B C 月 “x”",\
@@ -26,13 +26,13 @@ struct AlipayRequestTests {
     }
 
     @Test func `a title of nothing becomes the order's number, and a long one is cut`() async throws {
-        let provider = try bench.provider()
+        let provider = try fixture.provider()
         for (title, subject) in [
             ("", nil), (" /&=", nil), (String(repeating: "长", count: 300), String(repeating: "长", count: 256)),
         ] as [(String, String?)] {
-            let attempt = bench.attempt(title: title)
+            let attempt = fixture.attempt(title: title)
             _ = try await provider.open(attempt)
-            let content = bench.standIn.state.withLock { $0.forms.last?["biz_content"] ?? "" }
+            let content = fixture.standIn.state.withLock { $0.forms.last?["biz_content"] ?? "" }
             #expect(content.contains(#""subject":"\#(subject ?? attempt.order.rawValue)""#))
         }
     }
@@ -59,28 +59,28 @@ struct AlipayRequestTests {
     func `setting and platform choose the page`(
         mode: String, platform: Platform, method: String, code: String
     ) async throws {
-        let provider = try bench.provider(["mode": .text(mode)])
-        let attempt = bench.attempt(platform: platform)
+        let provider = try fixture.provider(["mode": .text(mode)])
+        let attempt = fixture.attempt(platform: platform)
         let first = try await provider.open(attempt)
         // The address is the same whenever it is made.
-        bench.clock.advance(seconds: 3_600)
+        fixture.clock.advance(seconds: 3_600)
         let again = try await provider.open(attempt)
-        #expect(first.instruction == again.instruction && bench.transport.requests.isEmpty)
+        #expect(first.instruction == again.instruction && fixture.transport.requests.isEmpty)
         guard case .url(let address) = first.instruction else { throw FixtureError.noURL }
-        #expect(bench.standIn.visit(address) == attempt.payment.rawValue)
+        #expect(fixture.standIn.visit(address) == attempt.payment.rawValue)
         let form = FakeAlipayServer.form(String(address.split(separator: "?", maxSplits: 1)[1]))
         #expect(form["method"] == method && form["biz_content"]?.contains(code) == true)
         #expect(form["return_url"] == "https://app.example/done?a=1&b=2")
         #expect(form["biz_content"]?.contains("quit_url") == method.contains("wap"))
         // Nobody can change the amount on the way.
-        #expect(bench.standIn.visit(address.replacing("39.90", with: "00.01")) == nil)
+        #expect(fixture.standIn.visit(address.replacing("39.90", with: "00.01")) == nil)
     }
 
     private enum FixtureError: Error { case noURL }
 
     @Test func `a product code of the settings is used`() async throws {
-        _ = try await bench.provider(["product_code": .text("QR_CODE_OFFLINE")]).open(bench.attempt())
-        #expect(bench.standIn.state.withLock { $0.forms[0]["biz_content"]?.contains(#""QR_CODE_OFFLINE""#) } == true)
+        _ = try await fixture.provider(["product_code": .text("QR_CODE_OFFLINE")]).open(fixture.attempt())
+        #expect(fixture.standIn.state.withLock { $0.forms[0]["biz_content"]?.contains(#""QR_CODE_OFFLINE""#) } == true)
     }
 
     @Test(
@@ -91,20 +91,20 @@ struct AlipayRequestTests {
         ])
     func `what Alipay cannot take is refused without a call`(amount: Money, reason: String) async throws {
         for mode in ["precreate", "page"] {
-            let provider = try bench.provider(["mode": .text(mode)])
+            let provider = try fixture.provider(["mode": .text(mode)])
             #expect(provider.amountFault(amount)?.rawValue == reason)
             await #expect(throws: ProviderError.unfit(reason: reason)) {
-                try await provider.open(bench.attempt(amount))
+                try await provider.open(fixture.attempt(amount))
             }
         }
-        #expect(bench.transport.requests.isEmpty)
+        #expect(fixture.transport.requests.isEmpty)
     }
 
     @Test func `in certificate mode both numbers are named`() async throws {
-        let bench = AlipayFixture(FakeAlipayServer(certificate: AlipayTestCertificates.alipayNumber))
+        let fixture = AlipayFixture(FakeAlipayServer(certificate: AlipayTestCertificates.alipayNumber))
         let settings = AlipayFixture.certificateMode(alipay: AlipayTestCertificates.alipayCertificate)
-        _ = try await bench.provider(settings).open(bench.attempt())
-        let form = try #require(bench.standIn.state.withLock { $0.forms.first })
+        _ = try await fixture.provider(settings).open(fixture.attempt())
+        let form = try #require(fixture.standIn.state.withLock { $0.forms.first })
         #expect(form["app_cert_sn"] == AlipayTestCertificates.number(serial: "138060826009"))
         // The RSA certificates of the root file, in its order.
         #expect(

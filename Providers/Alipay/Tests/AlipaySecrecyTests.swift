@@ -9,12 +9,12 @@ import Testing
 struct AlipaySecrecyTests {
     private static let planted = ["payer@example.com", "swordfish", "8888 8888"]
 
-    private func shown(_ bench: AlipayFixture, _ settings: [String: SettingValue] = [:]) async throws -> [String] {
-        let provider = try bench.provider(settings)
+    private func shown(_ fixture: AlipayFixture, _ settings: [String: SettingValue] = [:]) async throws -> [String] {
+        let provider = try fixture.provider(settings)
         var shown = ShownTexts()
-        let reference = bench.reference(bench.attempt())
-        let refund = bench.refund(reference, cny(1))
-        if settings.isEmpty { await shown.add { try await provider.open(bench.attempt()) } }
+        let reference = fixture.reference(fixture.attempt())
+        let refund = fixture.refund(reference, cny(1))
+        if settings.isEmpty { await shown.add { try await provider.open(fixture.attempt()) } }
         await shown.add { try await provider.query(reference) }
         await shown.add { try await provider.cancel(reference) }
         await shown.add { try await provider.refund(refund) }
@@ -27,7 +27,7 @@ struct AlipaySecrecyTests {
         await shown.add { try await provider.receive(notice.raw(by: AlipayTestCertificates.stranger)) }
         await shown.add { try await provider.receive(AlipayNotice.raw("payer@example.com=8888 8888")) }
         shown.add(dumpOf: provider)
-        return shown.all + bench.logged
+        return shown.all + fixture.logged
     }
 
     @Test(arguments: ["10000", "20000", "40002", "40004", "40006", "payer@example.com"], [true, false])
@@ -35,26 +35,26 @@ struct AlipaySecrecyTests {
         let node = Data(
             #"{"code":"\#(code)","msg":"swordfish","sub_code":"payer@example.com","sub_msg":"sign=swordfish 8888 8888"}"#
                 .utf8)
-        let bench = AlipayFixture { request in
+        let fixture = AlipayFixture { request in
             let method = FakeAlipayServer.form(request.url.components(separatedBy: "?")[1])["method"] ?? ""
             return FakeAlipayServer.reply(method, node, isSigned: isSigned)
         }
         let key = AlipayTestCertificates.applicationPKCS8
-        for text in try await shown(bench) {
+        for text in try await shown(fixture) {
             for secret in Self.planted + [key, String(key.dropFirst(60).prefix(40))] {
                 #expect(!text.contains(secret), "\(secret) is in \(text)")
             }
         }
         // A success that says nothing is no trouble of Alipay's.
-        #expect(bench.logged.count >= 5 || (isSigned && code == "10000"))
+        #expect(fixture.logged.count >= 5 || (isSigned && code == "10000"))
     }
 
     @Test func `no page of another's reaches a log or an error`() async throws {
         for status in [200, 302, 500] {
-            let bench = AlipayFixture { _ in
+            let fixture = AlipayFixture { _ in
                 IncomingReply(status: status, body: Data("swordfish payer@example.com 8888 8888".utf8))
             }
-            for text in try await shown(bench) {
+            for text in try await shown(fixture) {
                 for secret in Self.planted { #expect(!text.contains(secret), "\(secret) is in \(text)") }
             }
         }

@@ -26,10 +26,10 @@ struct AlipaySettingsTests {
         #expect(one.contains("BEGIN RSA PRIVATE KEY") && eight.contains("BEGIN PRIVATE KEY"))
         let lines = AlipayTestCertificates.bare(one).map { "\($0)" }.joined().split(by: 64).joined(separator: "\r\n")
         for key in [one, eight, AlipayTestCertificates.bare(one), AlipayTestCertificates.bare(eight), " \(lines)\n"] {
-            let bench = AlipayFixture()
-            let provider = try bench.provider(["app_private_key": .text(key)])
-            _ = try await provider.open(bench.attempt())
-            #expect(bench.standIn.state.withLock { $0.offers.count } == 1)
+            let fixture = AlipayFixture()
+            let provider = try fixture.provider(["app_private_key": .text(key)])
+            _ = try await provider.open(fixture.attempt())
+            #expect(fixture.standIn.state.withLock { $0.offers.count } == 1)
         }
         for key in [AlipayTestCertificates.alipay.publicKey.pemRepresentation, AlipayTestCertificates.alipayPublic] {
             #expect(faults(["alipay_public_key": .text(key)]).isEmpty)

@@ -97,8 +97,8 @@ enum AlipayTestCertificates {
         return folder
     }
 
-    /// What a bench needs and cannot go on without.
+    /// Makes a value without which no fixture can work.
     private static func made<Value>(_ body: () throws -> Value) -> Value {
-        do { return try body() } catch { preconditionFailure("a bench cannot be minted: \(error)") }
+        do { return try body() } catch { preconditionFailure("a test certificate cannot be made: \(error)") }
     }
 }

@@ -49,7 +49,7 @@ struct AppStoreDoctorTests {
                 == row.findings)
     }
 
-    /// `Mon, 21 Sep 2026 14:13:20 GMT` is the bench's time.
+    /// `Mon, 21 Sep 2026 14:13:20 GMT` is the fixture's time.
     @Test(
         arguments: [
             (.apple(4_040_010), .apple(4_000_006), [.works(.production), .works(.sandbox)]),
@@ -82,12 +82,12 @@ struct AppStoreDoctorTests {
     func `a diagnosis asks each environment`(
         production: AppStoreFixture.Reply, sandbox: AppStoreFixture.Reply, findings: [AppStoreFinding]
     ) async throws {
-        let bench = AppStoreFixture { $0.url.hasPrefix("https://prod.example/") ? production : sandbox }
-        let diagnosis = await (try bench.api()).diagnose()
+        let fixture = AppStoreFixture { $0.url.hasPrefix("https://prod.example/") ? production : sandbox }
+        let diagnosis = await (try fixture.api()).diagnose()
         #expect(diagnosis.findings == findings && diagnosis.bundleID == "com.example.app")
         // A used token that is refused is replaced, and nothing else is repeated.
-        #expect(bench.hosts.prefix(2) == ["prod.example", "sand.example"] && bench.hosts.count <= 3)
-        #expect(bench.pauses.isEmpty)
+        #expect(fixture.hosts.prefix(2) == ["prod.example", "sand.example"] && fixture.hosts.count <= 3)
+        #expect(fixture.pauses.isEmpty)
         for finding in diagnosis.findings { #expect(finding.explanation.hasSuffix(".")) }
     }
 
@@ -122,15 +122,15 @@ struct AppStoreDoctorTests {
     func `a test notification is awaited for most of a minute`(
         replies: [AppStoreFixture.Reply], outcome: AppStoreTestOutcome, pauses: [Int64]
     ) async throws {
-        let bench = AppStoreFixture([.json(#"{"testNotificationToken":"ab-1"}"#)] + replies)
-        #expect(try await bench.api().sendTestNotification(in: .production) == outcome)
-        #expect(bench.pauses == pauses && bench.requests.count == replies.count + 1)
+        let fixture = AppStoreFixture([.json(#"{"testNotificationToken":"ab-1"}"#)] + replies)
+        #expect(try await fixture.api().sendTestNotification(in: .production) == outcome)
+        #expect(fixture.pauses == pauses && fixture.requests.count == replies.count + 1)
         #expect(outcome.explanation.hasSuffix("."))
     }
 
     @Test func `an app without a notification address is told so`() async throws {
-        let bench = AppStoreFixture([.apple(4_040_007)])
-        let api = try bench.api()
+        let fixture = AppStoreFixture([.apple(4_040_007)])
+        let api = try fixture.api()
         let end = await failure { () throws(AppStoreServerError) in
             try await api.sendTestNotification(in: .sandbox)
         }

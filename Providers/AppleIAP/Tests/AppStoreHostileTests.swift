@@ -20,12 +20,12 @@ struct AppStoreHostileTests {
     func `no answer does harm`(call: AppStoreCall) async throws {
         for status in [200, 202, 204, 299, 301, 400, 401, 404, 418, 429, 500, 503, -1, Int.max] {
             for body in Self.bodies {
-                let bench = AppStoreFixture { _ in .success(IncomingReply(status: status, body: body)) }
-                let api = try bench.api([.production])
+                let fixture = AppStoreFixture { _ in .success(IncomingReply(status: status, body: body)) }
+                let api = try fixture.api([.production])
                 let end = await failure { () throws(AppStoreServerError) in try await call.run(api) }
                 let isEnough = call.reply.isEmpty && (200...299).contains(status) && body.count <= 64 << 10
                 #expect((end == nil) == isEnough, "\(status) \(body.prefix(40).count): \(String(describing: end))")
-                #expect(bench.requests.count <= 4)
+                #expect(fixture.requests.count <= 4)
             }
         }
     }
@@ -34,10 +34,10 @@ struct AppStoreHostileTests {
     func `every cut of a good answer is refused or read whole`(call: AppStoreCall) async throws {
         let whole = Data(call.reply.utf8)
         for length in 0..<whole.count {
-            let bench = AppStoreFixture { _ in
+            let fixture = AppStoreFixture { _ in
                 .success(IncomingReply(status: call.status, body: whole.prefix(length)))
             }
-            let api = try bench.api([.production])
+            let api = try fixture.api([.production])
             let end = await failure { () throws(AppStoreServerError) in try await call.run(api) }
             if call.isRepeatable {
                 guard case .retryable(.damaged, nil)? = end else {
@@ -53,23 +53,23 @@ struct AppStoreHostileTests {
     @Test(arguments: AppStoreCall.all)
     func `an answer that is too large is not read`(call: AppStoreCall) async throws {
         let padded = Data((call.reply.dropLast() + String(repeating: " ", count: 5 << 20) + "}").utf8)
-        let bench = AppStoreFixture { _ in .success(IncomingReply(status: call.status, body: padded)) }
-        let api = try bench.api([.production])
+        let fixture = AppStoreFixture { _ in .success(IncomingReply(status: call.status, body: padded)) }
+        let api = try fixture.api([.production])
         let end = await failure { () throws(AppStoreServerError) in try await call.run(api) }
         #expect(
             end == (call.isRepeatable ? .retryable(.damaged("it is too large"), after: nil) : .outcomeUnknown))
-        let request = try #require(bench.requests.first)
+        let request = try #require(fixture.requests.first)
         #expect(request.maxReplyBytes < padded.count)
     }
 
     @Test func `a redirect is never followed`() async throws {
         for status in [301, 302, 303, 307, 308] {
-            let bench = AppStoreFixture { _ in
+            let fixture = AppStoreFixture { _ in
                 .status(status, [(name: "location", value: "https://evil.example/")])
             }
-            let api = try bench.api()
+            let api = try fixture.api()
             let end = await failure { () throws(AppStoreServerError) in try await api.transaction("1") }
-            #expect(end == .unexpectedReply(status: status) && bench.urls.allSatisfy { $0.contains("prod.example") })
+            #expect(end == .unexpectedReply(status: status) && fixture.urls.allSatisfy { $0.contains("prod.example") })
         }
     }
 }

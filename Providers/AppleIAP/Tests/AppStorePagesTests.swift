@@ -17,30 +17,30 @@ struct AppStorePagesTests {
     }
 
     @Test func `pages follow each other in one environment`() async throws {
-        let bench = AppStoreFixture([
+        let fixture = AppStoreFixture([
             .apple(4_040_010), Self.page(["a.a.a"], "1", true), Self.page(["b.b.b", "c.c.c"], "2", true),
             Self.page([], "3", true), Self.page(["d.d.d"], "4", false),
         ])
         var cursors: [String?] = []
         var items: [SignedText] = []
-        for try await page in try bench.api().history(of: "1") {
+        for try await page in try fixture.api().history(of: "1") {
             #expect(page.environment == .sandbox)
             cursors.append(page.cursor)
             items += page.items
         }
         #expect(items == ["a.a.a", "b.b.b", "c.c.c", "d.d.d"].compactMap(SignedText.init))
         #expect(cursors == ["1", "2", "3", "4"])
-        #expect(bench.requests.map(Self.revision) == [nil, nil, "1", "2", "3"])
-        #expect(bench.hosts == ["prod.example"] + Array(repeating: "sand.example", count: 4))
+        #expect(fixture.requests.map(Self.revision) == [nil, nil, "1", "2", "3"])
+        #expect(fixture.hosts == ["prod.example"] + Array(repeating: "sand.example", count: 4))
     }
 
     @Test func `a page is fetched when it is asked for`() async throws {
-        let bench = AppStoreFixture([Self.page(["a.a.a"], "1", true), Self.page(["b.b.b"], "2", false)])
-        var pages = try bench.api().history(of: "1").makeAsyncIterator()
-        #expect(bench.requests.isEmpty)
-        #expect(try await pages.next()?.items.count == 1 && bench.requests.count == 1)
-        #expect(try await pages.next()?.cursor == "2" && bench.requests.count == 2)
-        #expect(try await pages.next() == nil && bench.requests.count == 2)
+        let fixture = AppStoreFixture([Self.page(["a.a.a"], "1", true), Self.page(["b.b.b"], "2", false)])
+        var pages = try fixture.api().history(of: "1").makeAsyncIterator()
+        #expect(fixture.requests.isEmpty)
+        #expect(try await pages.next()?.items.count == 1 && fixture.requests.count == 1)
+        #expect(try await pages.next()?.cursor == "2" && fixture.requests.count == 2)
+        #expect(try await pages.next() == nil && fixture.requests.count == 2)
     }
 
     @Test(
@@ -49,25 +49,25 @@ struct AppStorePagesTests {
             (nil, ["1", "2", "3", "1", "2", "3", "1"], 7), ("0", ["1", "0", "1", "0"], 4),
         ] as [(String?, [String], Int)])
     func `a loop of pages is left`(start: String?, revisions: [String], calls: Int) async throws {
-        let bench = AppStoreFixture(revisions.map { Self.page(["a.a.a"], $0, true) })
-        let (_, end) = await readAll(try bench.api([.production]).history(of: "1", after: start))
-        #expect(end == .pagingLoop && bench.requests.count == calls)
+        let fixture = AppStoreFixture(revisions.map { Self.page(["a.a.a"], $0, true) })
+        let (_, end) = await readAll(try fixture.api([.production]).history(of: "1", after: start))
+        #expect(end == .pagingLoop && fixture.requests.count == calls)
     }
 
     @Test func `pages without an end end`() async throws {
-        let bench = AppStoreFixture { request in
+        let fixture = AppStoreFixture { request in
             Self.page(["a.a.a"], "\((Self.revision(request).flatMap(Int.init) ?? 0) + 1)", true)
         }
-        let (items, end) = await readAll(try bench.api([.production]).refunds(of: "1"))
-        #expect(end == .tooManyPages && items.count == 1_000 && bench.requests.count == 1_000)
+        let (items, end) = await readAll(try fixture.api([.production]).refunds(of: "1"))
+        #expect(end == .tooManyPages && items.count == 1_000 && fixture.requests.count == 1_000)
     }
 
     @Test func `a list that failed stays at its end`() async throws {
-        let bench = AppStoreFixture([Self.page([], "1", true), .apple(4_000_005), Self.page([], "2", false)])
-        var pages = try bench.api([.production]).history(of: "1").makeAsyncIterator()
+        let fixture = AppStoreFixture([Self.page([], "1", true), .apple(4_000_005), Self.page([], "2", false)])
+        var pages = try fixture.api([.production]).history(of: "1").makeAsyncIterator()
         _ = try await pages.next()
         await #expect(throws: AppStoreServerError.pagingExpired(code: 4_000_005)) { try await pages.next() }
-        #expect(try await pages.next() == nil && bench.requests.count == 2)
+        #expect(try await pages.next() == nil && fixture.requests.count == 2)
     }
 
     @Test(
@@ -83,8 +83,8 @@ struct AppStorePagesTests {
             (#"[]"#, "the whole is of another type"),
         ])
     func `half a page is none`(body: String, damage: String) async throws {
-        let bench = AppStoreFixture { _ in .json(body) }
-        let (items, end) = await readAll(try bench.api([.production]).history(of: "1"))
+        let fixture = AppStoreFixture { _ in .json(body) }
+        let (items, end) = await readAll(try fixture.api([.production]).history(of: "1"))
         #expect(items.isEmpty && end == .retryable(.damaged(damage), after: nil))
         let healed = AppStoreFixture([.json(body), Self.page(["a.a.a"], "1", false)])
         let (all, none) = await readAll(try healed.api([.production]).history(of: "1"))
@@ -92,14 +92,14 @@ struct AppStorePagesTests {
     }
 
     @Test func `notifications are paged by their token with the same question`() async throws {
-        let bench = AppStoreFixture([
+        let fixture = AppStoreFixture([
             .json(#"{"hasMore":true,"paginationToken":"t1","notificationHistory":[{"signedPayload":"a.b.c"}]}"#),
             .json(#"{"hasMore":false,"notificationHistory":[{"signedPayload":"d.e.f"}]}"#),
         ])
-        let (items, end) = await readAll(try bench.api().notifications(from: 1, until: 2, in: .sandbox))
+        let (items, end) = await readAll(try fixture.api().notifications(from: 1, until: 2, in: .sandbox))
         #expect(end == nil && items.map(\.signed) == ["a.b.c", "d.e.f"].compactMap(SignedText.init))
         let base = "https://sand.example/inApps/v1/notifications/history"
-        #expect(bench.urls == [base, "\(base)?paginationToken=t1"])
-        #expect(Set(bench.requests.map(\.body)) == [Data(#"{"endDate":2,"startDate":1}"#.utf8)])
+        #expect(fixture.urls == [base, "\(base)?paginationToken=t1"])
+        #expect(Set(fixture.requests.map(\.body)) == [Data(#"{"endDate":2,"startDate":1}"#.utf8)])
     }
 }

@@ -10,10 +10,10 @@ import Testing
 struct AppStoreRequestTests {
     @Test(arguments: AppStoreCall.all)
     func `every call asks what apple documents and reads the answer`(call: AppStoreCall) async throws {
-        let bench = AppStoreFixture([.json(call.reply, status: call.status)])
-        #expect(try await call.run(bench.api()) == call.result)
-        let request = try #require(bench.requests.first)
-        #expect(bench.requests.count == 1 && bench.pauses.isEmpty)
+        let fixture = AppStoreFixture([.json(call.reply, status: call.status)])
+        #expect(try await call.run(fixture.api()) == call.result)
+        let request = try #require(fixture.requests.first)
+        #expect(fixture.requests.count == 1 && fixture.pauses.isEmpty)
         #expect(request.method == call.method)
         #expect(request.url == "https://prod.example" + call.target)
         #expect(String(decoding: request.body, as: UTF8.self) == call.body)
@@ -26,8 +26,8 @@ struct AppStoreRequestTests {
 
     @Test(arguments: ["", ".", "..", "1/2", "1?x", "1#", "1%2e", "ä", "a b", String(repeating: "1", count: 129)])
     func `an id that is none is never sent`(id: String) async throws {
-        let bench = AppStoreFixture()
-        let api = try bench.api()
+        let fixture = AppStoreFixture()
+        let api = try fixture.api()
         let days = AppStoreExtension(days: 1, reason: .other, request: "r")
         let consumption = AppStoreConsumption(
             customerConsented: true, deliveryStatus: .delivered, sampleContentProvided: true)
@@ -54,7 +54,7 @@ struct AppStoreRequestTests {
                 continue
             }
         }
-        #expect(bench.requests.isEmpty)
+        #expect(fixture.requests.isEmpty)
     }
 
     @Test(
@@ -62,8 +62,8 @@ struct AppStoreRequestTests {
             (0, "r"), (91, "r"), (-1, "r"), (1, ""), (1, String(repeating: "r", count: 129)),
         ] as [(Int, String)])
     func `an extension keeps apple's bounds`(days: Int, request: String) async throws {
-        let bench = AppStoreFixture()
-        let api = try bench.api()
+        let fixture = AppStoreFixture()
+        let api = try fixture.api()
         let asked = AppStoreExtension(days: days, reason: .undeclared, request: request)
         let ends = [
             await failure { () throws(AppStoreServerError) in try await api.extend(original: "1", by: asked) },
@@ -72,7 +72,7 @@ struct AppStoreRequestTests {
             },
         ]
         for end in ends { #expect(end?.description.hasPrefix("this cannot be asked") == true) }
-        #expect(bench.requests.isEmpty)
+        #expect(fixture.requests.isEmpty)
     }
 
     @Test(
@@ -93,8 +93,8 @@ struct AppStoreRequestTests {
         consented: Bool, delivery: AppStoreConsumption.Delivery, percentage: Int64?,
         preference: AppStoreConsumption.Preference?, isAutoRenewable: Bool, fault: String?
     ) async throws {
-        let bench = AppStoreFixture([.json("", status: 202)])
-        let api = try bench.api()
+        let fixture = AppStoreFixture([.json("", status: 202)])
+        let api = try fixture.api()
         let consumption = AppStoreConsumption(
             customerConsented: consented, deliveryStatus: delivery, sampleContentProvided: true,
             consumptionPercentage: percentage, refundPreference: preference)
@@ -102,19 +102,19 @@ struct AppStoreRequestTests {
             try await api.sendConsumption(consumption, transaction: "1", isAutoRenewable: isAutoRenewable)
         }
         #expect(end == fault.map(AppStoreServerError.invalidRequest))
-        #expect(bench.requests.count == (fault == nil ? 1 : 0))
+        #expect(fixture.requests.count == (fault == nil ? 1 : 0))
     }
 
     @Test func `an order that the app does not have is no error`() async throws {
-        let bench = AppStoreFixture([.json(#"{"status":1}"#), .json(#"{"status":1,"signedTransactions":[]}"#)])
-        let api = try bench.api()
+        let fixture = AppStoreFixture([.json(#"{"status":1}"#), .json(#"{"status":1,"signedTransactions":[]}"#)])
+        let api = try fixture.api()
         #expect(try await api.order("A").isEmpty)
         #expect(try await api.order("A").isEmpty)
     }
 
     @Test func `a token for the app's user has to be a uuid and a time must not be empty`() async throws {
-        let bench = AppStoreFixture()
-        let api = try bench.api()
+        let fixture = AppStoreFixture()
+        let api = try fixture.api()
         #expect(
             await failure { () throws(AppStoreServerError) in
                 try await api.setAppAccountToken("alice", original: "1")
@@ -129,13 +129,13 @@ struct AppStoreRequestTests {
     @Test func `signed texts are of use only to those who verify them`() async throws {
         let sale = AppleSale(at: Timestamp(1_790_000_000))
         let jws = sale.jws
-        let bench = AppStoreFixture([.json(#"{"signedTransactionInfo":"\#(jws)"}"#)])
-        let signed = try await bench.api().transaction(sale.id).value
+        let fixture = AppStoreFixture([.json(#"{"signedTransactionInfo":"\#(jws)"}"#)])
+        let signed = try await fixture.api().transaction(sale.id).value
         let provider = try AppleIAPProvider(
             account: ProviderAccount(
                 id: AccountID("apple-iap")!, settings: AppStoreGatewayFixtureSetup().settings, isDevelopment: true),
             context: ProviderContext(
-                http: bench.transport, time: bench.time, random: RandomSource { Array(repeating: 1, count: $0) },
+                http: fixture.transport, time: fixture.time, random: RandomSource { Array(repeating: 1, count: $0) },
                 book: NoBook(), notifyURL: "", publicURL: ""))
         #expect(try provider.verify(signed.evidence).transactionID == sale.id)
         let strangers = try AppleVerifier(

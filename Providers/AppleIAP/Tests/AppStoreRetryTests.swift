@@ -13,9 +13,9 @@ struct AppStoreRetryTests {
     private func outcome(
         _ reply: AppStoreFixture.Reply
     ) async throws -> (AppStoreServerError?, AppStoreFixture) {
-        let bench = AppStoreFixture { _ in reply }
-        let api = try bench.api([.production])
-        return (await failure { () throws(AppStoreServerError) in try await api.transaction("1") }, bench)
+        let fixture = AppStoreFixture { _ in reply }
+        let api = try fixture.api([.production])
+        return (await failure { () throws(AppStoreServerError) in try await api.transaction("1") }, fixture)
     }
 
     @Test(
@@ -32,10 +32,10 @@ struct AppStoreRetryTests {
     func `what may pass is tried four times`(
         reply: AppStoreFixture.Reply, trouble: AppStoreFailure
     ) async throws {
-        let (end, bench) = try await outcome(reply)
+        let (end, fixture) = try await outcome(reply)
         #expect(end == .retryable(trouble, after: nil))
-        #expect(bench.requests.count == 4)
-        #expect(bench.pauses == [500, 1_000, 2_000])
+        #expect(fixture.requests.count == 4)
+        #expect(fixture.pauses == [500, 1_000, 2_000])
     }
 
     @Test(
@@ -62,9 +62,9 @@ struct AppStoreRetryTests {
     func `what cannot pass is asked once`(
         reply: AppStoreFixture.Reply, expected: AppStoreServerError
     ) async throws {
-        let (end, bench) = try await outcome(reply)
+        let (end, fixture) = try await outcome(reply)
         #expect(end == expected)
-        #expect(bench.requests.count == 1 && bench.pauses.isEmpty)
+        #expect(fixture.requests.count == 1 && fixture.pauses.isEmpty)
     }
 
     /// Each header, the pause after it, and where it is too long, the time that the caller gets.
@@ -82,10 +82,10 @@ struct AppStoreRetryTests {
         ] as [(String, Int64?, Int64?)])
     func `apple's own time wins within thirty seconds`(header: String, pause: Int64?, after: Int64?) async throws {
         for reply in [429, 503] {
-            let bench = AppStoreFixture([
+            let fixture = AppStoreFixture([
                 .json("", status: reply, headers: [(name: "Retry-After", value: header)]), Self.good,
             ])
-            let api = try bench.api()
+            let api = try fixture.api()
             let end = await failure { () throws(AppStoreServerError) in try await api.transaction("1") }
             if let after {
                 let trouble: AppStoreFailure = reply == 429 ? .rateLimited : .status(503)
@@ -93,46 +93,46 @@ struct AppStoreRetryTests {
             } else {
                 #expect(end == nil)
             }
-            #expect(bench.pauses == (pause.map { [$0] } ?? []))
+            #expect(fixture.pauses == (pause.map { [$0] } ?? []))
         }
     }
 
     @Test func `a call recovers from trouble of every sort`() async throws {
-        let bench = AppStoreFixture([
+        let fixture = AppStoreFixture([
             .apple(5_000_000), .apple(4_290_000, retryAfter: AppStoreFixture.start + 800),
             .failure(.outcomeUnknown),
             Self.good,
         ])
-        _ = try await bench.api().transaction("1")
-        #expect(bench.pauses == [500, 300, 2_000] && bench.hosts == Array(repeating: "prod.example", count: 4))
+        _ = try await fixture.api().transaction("1")
+        #expect(fixture.pauses == [500, 300, 2_000] && fixture.hosts == Array(repeating: "prod.example", count: 4))
     }
 
     @Test(arguments: AppStoreCall.all)
     func `every call tries again, and what must not be made twice says so`(call: AppStoreCall) async throws {
         for reply in [AppStoreFixture.Reply.failure(.outcomeUnknown), .apple(5_000_000), .status(502)] {
-            let bench = AppStoreFixture([reply, .json(call.reply, status: call.status)])
-            let api = try bench.api()
+            let fixture = AppStoreFixture([reply, .json(call.reply, status: call.status)])
+            let api = try fixture.api()
             let end = await failure { () throws(AppStoreServerError) in try await call.run(api) }
             #expect(end == (call.isRepeatable ? nil : .outcomeUnknown))
-            #expect(bench.requests.count == (call.isRepeatable ? 2 : 1))
+            #expect(fixture.requests.count == (call.isRepeatable ? 2 : 1))
         }
         // A call that certainly had no effect is repeated nevertheless.
         let certain: [AppStoreFixture.Reply] = [
             .failure(.notSent), .apple(4_290_000), .apple(5_000_001), .apple(4_040_002),
         ]
         for reply in certain {
-            let bench = AppStoreFixture([reply, .json(call.reply, status: call.status)])
-            #expect(try await call.run(bench.api()) == call.result)
+            let fixture = AppStoreFixture([reply, .json(call.reply, status: call.status)])
+            #expect(try await call.run(fixture.api()) == call.result)
         }
     }
 
     @Test func `an extension whose answer is damaged may have been made`() async throws {
         let call = AppStoreCall.named("extension")
         for body in ["", "{", "{}", #"{"originalTransactionId":"100"}"#] {
-            let bench = AppStoreFixture([.json(body)])
-            let api = try bench.api()
+            let fixture = AppStoreFixture([.json(body)])
+            let api = try fixture.api()
             #expect(await failure { () throws(AppStoreServerError) in try await call.run(api) } == .outcomeUnknown)
-            #expect(bench.requests.count == 1)
+            #expect(fixture.requests.count == 1)
         }
     }
 
@@ -141,9 +141,9 @@ struct AppStoreRetryTests {
             withUnsafeCurrentTask { $0?.cancel() }
             return try await outcome(.apple(5_000_000))
         }
-        let (stopped, bench) = try await task.value
+        let (stopped, fixture) = try await task.value
         #expect(stopped == .retryable(.apple(code: 5_000_000), after: nil))
-        #expect(bench.requests.count == 1 && bench.pauses.isEmpty)
+        #expect(fixture.requests.count == 1 && fixture.pauses.isEmpty)
     }
 
     @Test func `apple's words are bounded and printable`() async throws {
@@ -162,9 +162,9 @@ struct AppStoreRetryTests {
             (4_000_187, "original"), (4_000_185, "family member"), (4_000_035, "consented"), (4_000_012, "180 days"),
         ] as [(Int, String)])
     func `apple's limits are told in words`(code: Int, words: String) async throws {
-        let bench = AppStoreFixture([.apple(code)])
+        let fixture = AppStoreFixture([.apple(code)])
         let call = AppStoreCall.named("extension")
-        let api = try bench.api([.production])
+        let api = try fixture.api([.production])
         let end = try #require(await failure { () throws(AppStoreServerError) in try await call.run(api) })
         #expect("\(end)".contains(words) && "\(end)".contains("\(code)"), "\(end)")
     }

@@ -95,10 +95,10 @@ struct AppStoreSearchTests {
 
     @Test(arguments: rows)
     func `environments are asked in apple's order`(row: Row) async throws {
-        let bench = AppStoreFixture { request in
+        let fixture = AppStoreFixture { request in
             request.url.hasPrefix("https://\(Self.prod)/") ? row.production.reply : row.sandbox.reply
         }
-        let api = try bench.api(row.configured, isPreRelease: row.isPreRelease)
+        let api = try fixture.api(row.configured, isPreRelease: row.isPreRelease)
         let ends: Ends
         do throws(AppStoreServerError) {
             ends = .found(try await api.transaction("1", in: row.place).environment)
@@ -106,15 +106,15 @@ struct AppStoreSearchTests {
             ends = .failed(error)
         }
         #expect(ends == row.ends)
-        let asked = bench.hosts.reduce(into: [String]()) { if $0.last != $1 { $0.append($1) } }
+        let asked = fixture.hosts.reduce(into: [String]()) { if $0.last != $1 { $0.append($1) } }
         #expect(asked == row.asked)
     }
 
     @Test(arguments: AppStoreCall.all.filter(\.isSearching))
     func `every call about a transaction looks in both environments`(call: AppStoreCall) async throws {
-        let bench = AppStoreFixture([.apple(4_040_010), .json(call.reply, status: call.status)])
+        let fixture = AppStoreFixture([.apple(4_040_010), .json(call.reply, status: call.status)])
         let expected = call.result.replacing("Production", with: "Sandbox")
-        #expect(try await call.run(bench.api()) == expected)
-        #expect(bench.urls == ["https://prod.example\(call.target)", "https://sand.example\(call.target)"])
+        #expect(try await call.run(fixture.api()) == expected)
+        #expect(fixture.urls == ["https://prod.example\(call.target)", "https://sand.example\(call.target)"])
     }
 }

@@ -12,7 +12,7 @@ struct AppStoreSettingsTests {
 
     private static func provider(
         _ api: [String: SettingValue], environments: [String] = ["Production", "Sandbox"],
-        bench: AppStoreFixture
+        fixture: AppStoreFixture
     ) throws(ProviderSetupError) -> AppleIAPProvider {
         let apps = ["com.example.app", "com.example.other"].map { SettingValue.object(["bundle_id": .text($0)]) }
         return try AppleIAPProvider(
@@ -23,8 +23,8 @@ struct AppStoreSettingsTests {
                     "api": .object(api),
                 ]), isDevelopment: false),
             context: ProviderContext(
-                http: bench.transport, time: bench.time, random: RandomSource { Array(repeating: 1, count: $0) },
-                book: NoBook(), notifyURL: "", publicURL: ""), pause: { bench.pause($0) })
+                http: fixture.transport, time: fixture.time, random: RandomSource { Array(repeating: 1, count: $0) },
+                book: NoBook(), notifyURL: "", publicURL: ""), pause: { fixture.pause($0) })
     }
 
     private static func key(_ more: [String: SettingValue] = [:]) -> [String: SettingValue] {
@@ -35,20 +35,20 @@ struct AppStoreSettingsTests {
     }
 
     @Test func `without a key there is no api`() throws {
-        let bench = AppStoreFixture()
-        #expect(try Self.provider([:], bench: bench).serverAPIs.isEmpty)
+        let fixture = AppStoreFixture()
+        #expect(try Self.provider([:], fixture: fixture).serverAPIs.isEmpty)
         let blank: [String: SettingValue] = ["key_id": .text(""), "issuer_id": .text(""), "private_key": .text("")]
-        #expect(try Self.provider(blank, bench: bench).serverAPIs.isEmpty)
+        #expect(try Self.provider(blank, fixture: fixture).serverAPIs.isEmpty)
     }
 
     @Test func `each app has its own, at apple's own addresses`() async throws {
-        let bench = AppStoreFixture { _ in .apple(4_040_010) }
-        let apis = try Self.provider(Self.key(), bench: bench).serverAPIs
+        let fixture = AppStoreFixture { _ in .apple(4_040_010) }
+        let apis = try Self.provider(Self.key(), fixture: fixture).serverAPIs
         #expect(apis.map(\.bundleID) == ["com.example.app", "com.example.other"])
         #expect(apis.map(\.environments) == [[.production, .sandbox], [.production, .sandbox]])
         let api = try #require(apis.first)
         _ = await failure { () throws(AppStoreServerError) in try await api.transaction("1") }
-        #expect(bench.hosts == ["api.storekit.apple.com", "api.storekit-sandbox.apple.com"])
+        #expect(fixture.hosts == ["api.storekit.apple.com", "api.storekit-sandbox.apple.com"])
     }
 
     @Test(
@@ -60,16 +60,16 @@ struct AppStoreSettingsTests {
     func `only accepted environments are asked`(
         environments: [String], isPreRelease: Bool, asked: [String]
     ) async throws {
-        let bench = AppStoreFixture { _ in .status(401) }
+        let fixture = AppStoreFixture { _ in .status(401) }
         let settings = Self.key([
             "production_url": .text("https://prod.example/"), "sandbox_url": .text("https://sand.example//"),
             "pre_release": .boolean(isPreRelease),
         ])
         let api = try #require(
-            try Self.provider(settings, environments: environments, bench: bench).serverAPIs.first)
+            try Self.provider(settings, environments: environments, fixture: fixture).serverAPIs.first)
         _ = await failure { () throws(AppStoreServerError) in try await api.transaction("1") }
-        #expect(bench.hosts == asked)
-        #expect(bench.urls.allSatisfy { $0.hasSuffix(".example/inApps/v1/transactions/1") })
+        #expect(fixture.hosts == asked)
+        #expect(fixture.urls.allSatisfy { $0.hasSuffix(".example/inApps/v1/transactions/1") })
     }
 
     private static let p384 = P384.Signing.PrivateKey().pemRepresentation
@@ -112,7 +112,7 @@ struct AppStoreSettingsTests {
         ] as [([String: SettingValue], [String])])
     func `a fault of the key is named and never shown`(edit: [String: SettingValue], faults: [String]) {
         do throws(ProviderSetupError) {
-            _ = try Self.provider(Self.key(edit), bench: AppStoreFixture())
+            _ = try Self.provider(Self.key(edit), fixture: AppStoreFixture())
             #expect(faults.isEmpty)
         } catch {
             #expect(error.faults.map { "\($0.setting) \($0.problem)" } == faults)

@@ -34,9 +34,9 @@ struct AppStoreTokenTests {
     private static let good = AppStoreFixture.Reply.json(#"{"signedTransactionInfo":"a.b.c"}"#)
 
     @Test func `the token is apple's and signed by the key`() async throws {
-        let bench = AppStoreFixture([Self.good])
-        _ = try await bench.api().transaction("1")
-        let parts = try token(try #require(bench.requests.first)).split(separator: ".")
+        let fixture = AppStoreFixture([Self.good])
+        _ = try await fixture.api().transaction("1")
+        let parts = try token(try #require(fixture.requests.first)).split(separator: ".")
         try #require(parts.count == 3)
         let header = try JSONDecoder().decode(Header.self, from: decoded(parts[0]))
         #expect(header == Header(alg: "ES256", kid: AppStoreFixture.keyID, typ: "JWT"))
@@ -58,28 +58,28 @@ struct AppStoreTokenTests {
         arguments: [(0, true), (239_999, true), (240_000, false), (-1_000, false), (86_400_000, false)]
             as [(Int64, Bool)])
     func `a token is used until shortly before its end`(later: Int64, isReused: Bool) async throws {
-        let bench = AppStoreFixture([Self.good, Self.good])
-        let api = try bench.api()
+        let fixture = AppStoreFixture([Self.good, Self.good])
+        let api = try fixture.api()
         _ = try await api.transaction("1")
-        bench.advance(milliseconds: later)
+        fixture.advance(milliseconds: later)
         _ = try await api.transaction("1")
-        let tokens = try bench.requests.map(token)
+        let tokens = try fixture.requests.map(token)
         #expect((tokens[0] == tokens[1]) == isReused)
     }
 
     @Test func `a used token that is refused is replaced once`() async throws {
-        let bench = AppStoreFixture([
+        let fixture = AppStoreFixture([
             Self.good, .status(401), Self.good, .status(401), .status(401), .status(401),
         ])
-        let api = try bench.api([.production])
+        let api = try fixture.api([.production])
         _ = try await api.transaction("1")
-        bench.advance(milliseconds: 2_000)
+        fixture.advance(milliseconds: 2_000)
         _ = try await api.transaction("1")
-        let tokens = try bench.requests.map(token)
+        let tokens = try fixture.requests.map(token)
         #expect(tokens.count == 3 && tokens[0] == tokens[1] && tokens[1] != tokens[2])
         for calls in [5, 6] {
             let end = await failure { () throws(AppStoreServerError) in try await api.transaction("1") }
-            #expect(end == .unauthorized(.production) && bench.requests.count == calls)
+            #expect(end == .unauthorized(.production) && fixture.requests.count == calls)
         }
     }
 
@@ -88,15 +88,15 @@ struct AppStoreTokenTests {
         let secrets =
             pem.split(separator: "\n").filter { !$0.hasPrefix("-") }.map { String($0.prefix(24)) }
             + [Hex.encoded(AppStoreFixture.privateKey.rawRepresentation)]
-        let bench = AppStoreFixture([.status(401), .apple(4_000_000)])
-        let api = try bench.api()
+        let fixture = AppStoreFixture([.status(401), .apple(4_000_000)])
+        let api = try fixture.api()
         var shown: [String] = []
         for _ in 0..<2 {
             let end = try #require(
                 await failure { () throws(AppStoreServerError) in try await api.transaction("1") })
             shown += ["\(end)", String(reflecting: end)]
         }
-        let token = try token(try #require(bench.requests.last))
+        let token = try token(try #require(fixture.requests.last))
         for value: Any in [api, try AppStoreFixture.key(), await api.diagnose()] {
             var dumped = ""
             dump(value, to: &dumped)

@@ -7,7 +7,7 @@ import Testing
 
 struct AppleIAPDoctorTests {
     private static func provider(
-        _ bench: AppStoreFixture, hasKey: Bool = true, _ more: [String: SettingValue] = [:]
+        _ fixture: AppStoreFixture, hasKey: Bool = true, _ more: [String: SettingValue] = [:]
     ) throws -> AppleIAPProvider {
         var settings: [String: SettingValue] = ["apps": .list([.object(["bundle_id": .text("com.example.app")])])]
         settings.merge(more) { $1 }
@@ -22,9 +22,9 @@ struct AppleIAPDoctorTests {
             account: ProviderAccount(
                 id: AccountID("apple-iap")!, settings: ProviderSettings(settings), isDevelopment: false),
             context: ProviderContext(
-                http: bench.transport, time: bench.time, random: SeededRandom().source, book: InMemoryBook(),
+                http: fixture.transport, time: fixture.time, random: SeededRandom().source, book: InMemoryBook(),
                 notifyURL: "", publicURL: "https://pay.example"),
-            pause: { bench.pause($0) })
+            pause: { fixture.pause($0) })
     }
 
     /// The answers of an app's two environments, and the doctor's findings.
@@ -80,10 +80,10 @@ struct AppleIAPDoctorTests {
 
     @Test(arguments: rows)
     func `the doctor says what is wrong and how to mend it`(row: Row) async throws {
-        let bench = AppStoreFixture {
+        let fixture = AppStoreFixture {
             $0.url.hasPrefix("https://prod.example/") ? row.production($0) : row.sandbox($0)
         }
-        let found = await (try Self.provider(bench)).diagnose()
+        let found = await (try Self.provider(fixture)).diagnose()
         #expect(found.map(\.level) == row.levels, "\(found)")
         for words in row.words { #expect(found.contains { $0.words.contains(words) }, "\(words): \(found)") }
         for one in found { #expect(one.subject.hasPrefix("com.example.app") && one.words.hasSuffix(".")) }
@@ -106,9 +106,9 @@ struct AppleIAPDoctorTests {
     }
 
     @Test func `without a key nothing is asked`() async throws {
-        let bench = AppStoreFixture()
-        let found = await (try Self.provider(bench, hasKey: false)).diagnose()
+        let fixture = AppStoreFixture()
+        let found = await (try Self.provider(fixture, hasKey: false)).diagnose()
         #expect(found.map(\.level) == [.notice] && found.first?.words.contains("no key is set") == true)
-        #expect(bench.requests.isEmpty)
+        #expect(fixture.requests.isEmpty)
     }
 }

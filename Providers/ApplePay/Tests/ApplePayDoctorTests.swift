@@ -20,15 +20,15 @@ struct ApplePayDoctorTests {
     }
 
     @Test func `what is missing is said and is no fault`() async throws {
-        let bench = ApplePayFixture()
-        let provider = try bench.provider {
+        let fixture = ApplePayFixture()
+        let provider = try fixture.provider {
             $0["payment_processing"] = nil
             $0["identity"] = nil
             $0["domain_association"] = nil
         }
         let found = provider.examine()
         #expect(found.map(\.level) == [.notice, .notice, .notice, .good])
-        #expect(await provider.diagnose().isEmpty && bench.requests.isEmpty)
+        #expect(await provider.diagnose().isEmpty && fixture.requests.isEmpty)
     }
 
     @Test func `an identity that has expired is a fault`() throws {
@@ -59,10 +59,10 @@ struct ApplePayDoctorTests {
         (417, "do not belong together"), (400, "not verified"), (403, "not accepted"), (404, "answered 404"),
     ])
     func `Apple's refusals are explained`(_ status: Int, _ words: String) async throws {
-        let bench = ApplePayFixture()
+        let fixture = ApplePayFixture()
         let answer: ApplePayFixture.Answer = { _ in IncomingReply(status: status) }
-        bench.answer(answer, answer)
-        let found = try #require(await bench.provider().diagnose().first)
+        fixture.answer(answer, answer)
+        let found = try #require(await fixture.provider().diagnose().first)
         #expect(found.level == .fault && found.words.contains(words), "\(found)")
     }
 }

@@ -13,10 +13,10 @@ struct ApplePaySessionTests {
     }
 
     @Test func `a session is asked for with the identity and passed through byte for byte`() async throws {
-        let bench = ApplePayFixture()
-        let provider = try bench.provider()
+        let fixture = ApplePayFixture()
+        let provider = try fixture.provider()
         #expect(try await provider.merchantSession() == ApplePayFixture.session)
-        let request = try #require(bench.requests.first)
+        let request = try #require(fixture.requests.first)
         #expect(request.url == "https://gateway.example/paymentservices/paymentSession" && request.method == "POST")
         #expect(
             String(decoding: request.body, as: UTF8.self)
@@ -29,56 +29,56 @@ struct ApplePaySessionTests {
 
     @Test(arguments: [417, 500, 503])
     func `what passes is asked once more`(_ status: Int) async throws {
-        let bench = ApplePayFixture()
-        bench.answer(Self.status(status))
-        let provider = try bench.provider()
+        let fixture = ApplePayFixture()
+        fixture.answer(Self.status(status))
+        let provider = try fixture.provider()
         #expect(try await provider.merchantSession() == ApplePayFixture.session)
-        bench.answer(Self.status(status), Self.status(status))
+        fixture.answer(Self.status(status), Self.status(status))
         await #expect(throws: ProviderError.unavailable) { try await provider.merchantSession() }
-        #expect(bench.requests.count == 4)
+        #expect(fixture.requests.count == 4)
     }
 
     @Test(arguments: [204, 301, 302, 307, 400, 401, 403, 404, 429])
     func `any other status is no session, and no redirect is followed`(_ status: Int) async throws {
-        let bench = ApplePayFixture()
-        bench.answer { _ in
+        let fixture = ApplePayFixture()
+        fixture.answer { _ in
             IncomingReply(
                 status: status, headers: [(name: "location", value: "https://evil.example/")],
                 body: ApplePayFixture.session
             )
         }
-        let provider = try bench.provider()
+        let provider = try fixture.provider()
         await #expect(throws: ProviderError.unavailable) { try await provider.merchantSession() }
-        #expect(bench.requests.count == 1)
-        let logged = bench.logged.joined()
+        #expect(fixture.requests.count == 1)
+        let logged = fixture.logged.joined()
         #expect(logged.contains("status(\(status))") && !logged.contains("nonce") && !logged.contains("evil"))
     }
 
     @Test(arguments: ["", "null", "[]", "\"text\"", "{", "<html>", "{}x"])
     func `what is no JSON object is no session`(_ body: String) async throws {
-        let bench = ApplePayFixture()
-        bench.answer { _ in IncomingReply(status: 200, body: Data(body.utf8)) }
-        let provider = try bench.provider()
+        let fixture = ApplePayFixture()
+        fixture.answer { _ in IncomingReply(status: 200, body: Data(body.utf8)) }
+        let provider = try fixture.provider()
         await #expect(throws: ProviderError.unavailable) { try await provider.merchantSession() }
     }
 
     @Test(arguments: [HTTPTransportError.notSent, .outcomeUnknown])
     func `no connection and no answer are told apart in the log`(_ error: HTTPTransportError) async throws {
-        let bench = ApplePayFixture()
-        bench.fail(error)
-        let provider = try bench.provider()
+        let fixture = ApplePayFixture()
+        fixture.fail(error)
+        let provider = try fixture.provider()
         await #expect(throws: ProviderError.unavailable) { try await provider.merchantSession() }
         let cause = error == .notSent ? "notSent" : "noAnswer"
-        #expect(bench.logged == ["warning apple pay: no merchant session cause=\(cause)"])
+        #expect(fixture.logged == ["warning apple pay: no merchant session cause=\(cause)"])
     }
 
     @Test func `without an identity there is no session`() async throws {
-        let bench = ApplePayFixture()
-        let provider = try bench.provider { $0["identity"] = nil }
+        let fixture = ApplePayFixture()
+        let provider = try fixture.provider { $0["identity"] = nil }
         await #expect(throws: ProviderError.rejected(reason: "no_merchant_identity")) {
             try await provider.merchantSession()
         }
-        #expect(bench.requests.isEmpty)
+        #expect(fixture.requests.isEmpty)
     }
 
     @Test(

@@ -127,8 +127,8 @@ struct ApplePaySettingsTests {
     }
 
     @Test func `nothing of an account's keys is shown`() throws {
-        let bench = ApplePayFixture()
-        let provider = try bench.provider()
+        let fixture = ApplePayFixture()
+        let provider = try fixture.provider()
         var dumped = ""
         dump(provider, to: &dumped)
         for text in [dumped, "\(provider)", String(reflecting: provider)] {

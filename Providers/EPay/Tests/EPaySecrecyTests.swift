@@ -14,14 +14,14 @@ struct EPaySecrecyTests {
         let text =
             head
             + #","msg":"swordfish \#(FakeEPayServer.key)","key":"\#(FakeEPayServer.key)","trade_no":"payer@example.com"}"#
-        let bench = EPayFixture { _ in IncomingReply(status: status, body: Data(text.utf8)) }
+        let fixture = EPayFixture { _ in IncomingReply(status: status, body: Data(text.utf8)) }
         var shown = ShownTexts()
-        let provider = try bench.provider(EPayFixture.mapi)
-        let reference = bench.reference(bench.attempt())
-        await shown.add { try await provider.open(bench.attempt()) }
+        let provider = try fixture.provider(EPayFixture.mapi)
+        let reference = fixture.reference(fixture.attempt())
+        await shown.add { try await provider.open(fixture.attempt()) }
         await shown.add { try await provider.query(reference) }
-        await shown.add { try await provider.refund(bench.refund(reference)) }
-        await shown.add { try await provider.query(refund: bench.refund(reference)) }
+        await shown.add { try await provider.refund(fixture.refund(reference)) }
+        await shown.add { try await provider.query(refund: fixture.refund(reference)) }
         await shown.add { await provider.diagnose() }
         var notice = EPayNotice(reference.payment.rawValue, money: "swordfish")
         await shown.add { try await provider.receive(EPayNotice.get(notice.text())) }
@@ -29,7 +29,7 @@ struct EPaySecrecyTests {
         await shown.add { try await provider.receive(EPayNotice.post(notice.text())) }
         await shown.add { try await provider.receive(EPayNotice.get("swordfish=payer@example.com")) }
         shown.add(dumpOf: provider)
-        for text in shown.all + bench.logged {
+        for text in shown.all + fixture.logged {
             for secret in Self.planted { #expect(!text.contains(secret), "\(secret) is in \(text)") }
         }
     }

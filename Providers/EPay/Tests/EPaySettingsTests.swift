@@ -60,12 +60,12 @@ struct EPaySettingsTests {
     }
 
     @Test func `a base with a path and another dialect's paths are used as they are`() async throws {
-        let bench = EPayFixture()
+        let fixture = EPayFixture()
         let settings: [String: SettingValue] = [
             "base": .text("https://X.example:8443/a//"), "dialect": .object(["api_path": .text("x/api.php")]),
         ]
-        _ = try? await bench.provider(settings).query(bench.reference(bench.attempt()))
+        _ = try? await fixture.provider(settings).query(fixture.reference(fixture.attempt()))
         #expect(
-            bench.transport.requests.first?.url.hasPrefix("https://x.example:8443/a/x/api.php?act=order&") == true)
+            fixture.transport.requests.first?.url.hasPrefix("https://x.example:8443/a/x/api.php?act=order&") == true)
     }
 }

@@ -6,15 +6,15 @@ import ProviderTesting
 import Testing
 
 struct EPaySignatureTests {
-    private let bench = EPayFixture()
+    private let fixture = EPayFixture()
     private let payment: String
 
-    init() { payment = bench.attempt().payment.rawValue }
+    init() { payment = fixture.attempt().payment.rawValue }
 
     private func result(
         _ raw: RawNotification, _ settings: [String: SettingValue] = [:]
     ) async throws -> Result<[ProviderFact], ProviderError> {
-        let provider = try bench.provider(settings)
+        let provider = try fixture.provider(settings)
         do throws(ProviderError) {
             return .success(try await provider.receive(raw).facts)
         } catch {
@@ -57,7 +57,7 @@ struct EPaySignatureTests {
         let text = EPayNotice(payment).text()
         for raw in [EPayNotice.get(text), EPayNotice.post(text)] {
             #expect(try await result(raw) == paid(cny(3990)))
-            #expect(try await bench.provider().receive(raw).acknowledgement == Acknowledgement(body: "success"))
+            #expect(try await fixture.provider().receive(raw).acknowledgement == Acknowledgement(body: "success"))
         }
         // Fields outside of the method's own place do not count.
         let elsewhere = RawNotification(method: .post, query: text, headers: [], body: Data())
@@ -93,7 +93,7 @@ struct EPaySignatureTests {
     func `what Paydesk signed itself is no notification, however its fields are cut`(
         _ settings: [String: SettingValue]
     ) async throws {
-        let first = bench.attempt(returnURL: "https://app.example/done?x=1&trade_no=1&trade_status=TRADE_SUCCESS")
+        let first = fixture.attempt(returnURL: "https://app.example/done?x=1&trade_no=1&trade_status=TRADE_SUCCESS")
         var form = try await signedForm(first, settings)
         #expect(form["return_url"] == first.returnURL)
         form.merge(["return_url": "https://app.example/done?x=1", "trade_no": "1", "trade_status": "TRADE_SUCCESS"]) {
@@ -103,7 +103,7 @@ struct EPaySignatureTests {
 
         // All that Paydesk wrote in one field, and what the payer wrote as the notification.
         let paid = "out_trade_no=\(payment)&pid=\(FakeEPayServer.pid)&trade_no=1&trade_status=TRADE_SUCCESS"
-        let second = bench.attempt(returnURL: "https://app.example/?a=1&\(paid)")
+        let second = fixture.attempt(returnURL: "https://app.example/?a=1&\(paid)")
         let signed = try await signedForm(second, settings)
         let names = ["notify_url", "out_trade_no", "pid"].map { "\($0)=\(signed[$0] ?? "")" }.joined(separator: "&")
         form = [
@@ -118,7 +118,7 @@ struct EPaySignatureTests {
     private func signedForm(
         _ attempt: PaymentAttempt, _ settings: [String: SettingValue]
     ) async throws -> [String: String] {
-        let opened = try await bench.provider(settings).open(attempt)
+        let opened = try await fixture.provider(settings).open(attempt)
         guard case .url(let address) = opened.instruction, let query = address.split(separator: "?", maxSplits: 1).last
         else { return [:] }
         return FakeEPayServer.form(String(query))
@@ -160,7 +160,7 @@ struct EPaySignatureTests {
         #expect(try await result(EPayNotice.get(joined), settings) == paid(cny(3990)))
         #expect(try await result(EPayNotice.get(plain), settings) == .failure(.unproven(.signature)))
         #expect(try await result(EPayNotice.get(joined)) == .failure(.unproven(.signature)))
-        guard case .url(let address) = try await bench.provider(settings).open(bench.attempt()).instruction else {
+        guard case .url(let address) = try await fixture.provider(settings).open(fixture.attempt()).instruction else {
             return
         }
         #expect(FakeEPayServer(joiner: "&api_key=").visit(address) != nil && FakeEPayServer().visit(address) == nil)
@@ -186,7 +186,7 @@ struct EPaySignatureTests {
     }
 
     @Test func `the same sentence is the same event, another amount is another`() async throws {
-        let provider = try bench.provider()
+        let provider = try fixture.provider()
         func id(_ money: String) async throws -> String {
             try await provider.receive(EPayNotice.get(EPayNotice(payment, money: money).text())).eventID
         }

@@ -8,18 +8,18 @@ import Testing
 
 /// Tests of tokens, orders and captures.
 struct PayPalCaptureTests {
-    private let bench = PayPalFixture()
+    private let fixture = PayPalFixture()
 
     @Test(arguments: ["payer-action", "approve"])
     func `an order says what PayPal has to know, and either link leads to its page`(rel: String) async throws {
-        bench.standIn.state.withLock { $0.rel = rel }
-        let attempt = bench.attempt(title: "会员 “月卡” / VIP")
-        let opened = try await bench.provider(["brand_name": .text("A shop")]).open(attempt)
+        fixture.standIn.state.withLock { $0.rel = rel }
+        let attempt = fixture.attempt(title: "会员 “月卡” / VIP")
+        let opened = try await fixture.provider(["brand_name": .text("A shop")]).open(attempt)
         guard case .url(let page) = opened.instruction else { throw RehearsalGap("gave \(opened.instruction)") }
         #expect(
             page == "https://www.paypal.com/checkoutnow?token=\(opened.reference ?? "-")" && opened.outcome == .accepted
         )
-        let request = try #require(bench.transport.requests.last)
+        let request = try #require(fixture.transport.requests.last)
         let (call, id) = (FakePayPalServerCall(request), attempt.payment.rawValue)
         #expect(request.url == "https://api-m.paypal.com/v2/checkout/orders")
         #expect(call.header("paypal-request-id") == "\(id)-open" && call.header("prefer") == "return=representation")
@@ -45,60 +45,60 @@ struct PayPalCaptureTests {
     }
 
     @Test func `one token serves many calls until shortly before its end`() async throws {
-        let provider = try bench.provider()
-        for _ in 0..<5 { _ = try await provider.open(bench.attempt()) }
-        #expect(bench.standIn.state.withLock { $0.tokensMade } == 1)
-        bench.clock.advance(seconds: 32_400 - 121)
-        _ = try await provider.open(bench.attempt())
-        #expect(bench.standIn.state.withLock { $0.tokensMade } == 1)
-        bench.clock.advance(seconds: 1)
-        _ = try await provider.open(bench.attempt())
-        #expect(bench.standIn.state.withLock { $0.tokensMade } == 2)
+        let provider = try fixture.provider()
+        for _ in 0..<5 { _ = try await provider.open(fixture.attempt()) }
+        #expect(fixture.standIn.state.withLock { $0.tokensMade } == 1)
+        fixture.clock.advance(seconds: 32_400 - 121)
+        _ = try await provider.open(fixture.attempt())
+        #expect(fixture.standIn.state.withLock { $0.tokensMade } == 1)
+        fixture.clock.advance(seconds: 1)
+        _ = try await provider.open(fixture.attempt())
+        #expect(fixture.standIn.state.withLock { $0.tokensMade } == 2)
     }
 
     @Test func `a token that is refused is renewed once, and many calls need one renewal`() async throws {
-        let (provider, bench) = (try bench.provider(), bench)
-        _ = try await provider.open(bench.attempt())
-        bench.standIn.state.withLock { $0.tokens = [:] }
-        _ = try await provider.open(bench.attempt())
-        #expect(bench.standIn.state.withLock { $0.tokensMade } == 2)
-        bench.standIn.state.withLock { $0.tokens = [:] }
+        let (provider, fixture) = (try fixture.provider(), fixture)
+        _ = try await provider.open(fixture.attempt())
+        fixture.standIn.state.withLock { $0.tokens = [:] }
+        _ = try await provider.open(fixture.attempt())
+        #expect(fixture.standIn.state.withLock { $0.tokensMade } == 2)
+        fixture.standIn.state.withLock { $0.tokens = [:] }
         try await withThrowingTaskGroup(of: Void.self) { group in
-            for _ in 0..<10 { group.addTask { _ = try await provider.open(bench.attempt()) } }
+            for _ in 0..<10 { group.addTask { _ = try await provider.open(fixture.attempt()) } }
             try await group.waitForAll()
         }
         // Those that were refused with the old one after the new one came keep the new one.
-        #expect(bench.standIn.state.withLock { $0.tokensMade } == 3)
-        let before = bench.calls.count
-        for _ in 0..<2 { bench.standIn.script("/v2/checkout/orders", .paypal(401, "invalid_token")) }
-        await #expect(throws: ProviderError.unavailable) { try await provider.open(bench.attempt()) }
-        #expect(bench.calls.count == before + 2)
+        #expect(fixture.standIn.state.withLock { $0.tokensMade } == 3)
+        let before = fixture.calls.count
+        for _ in 0..<2 { fixture.standIn.script("/v2/checkout/orders", .paypal(401, "invalid_token")) }
+        await #expect(throws: ProviderError.unavailable) { try await provider.open(fixture.attempt()) }
+        #expect(fixture.calls.count == before + 2)
     }
 
     @Test(arguments: [401, 500, 200])
     func `without a token nothing is opened`(status: Int) async throws {
-        bench.standIn.script(
+        fixture.standIn.script(
             "/oauth2/token", IncomingReply(status: status, body: Data(#"{"error":"invalid_client"}"#.utf8)))
-        await #expect(throws: ProviderError.unavailable) { try await bench.provider().open(bench.attempt()) }
-        #expect(bench.calls.isEmpty)
+        await #expect(throws: ProviderError.unavailable) { try await fixture.provider().open(fixture.attempt()) }
+        #expect(fixture.calls.isEmpty)
     }
 
     @Test func `after six hours an opening is repeated by its order and not by its key`() async throws {
-        let attempt = bench.attempt()
-        let first = try await bench.provider().open(attempt)
-        bench.clock.advance(seconds: 7 * 3_600)
-        let again = try await bench.provider().open(attempt)
+        let attempt = fixture.attempt()
+        let first = try await fixture.provider().open(attempt)
+        fixture.clock.advance(seconds: 7 * 3_600)
+        let again = try await fixture.provider().open(attempt)
         #expect(again.instruction == first.instruction && again.reference == first.reference)
-        #expect(bench.standIn.state.withLock { $0.orders.count } == 1)
+        #expect(fixture.standIn.state.withLock { $0.orders.count } == 1)
     }
 
     @Test(arguments: ["PAYER_ACTION_REQUIRED", "CREATED", "SAVED"])
     func `an order that nobody approved is not captured`(status: String) async throws {
-        let attempt = bench.attempt()
-        let opened = try await bench.provider().open(attempt)
-        bench.standIn.state.withLock { $0.orders[0].status = status }
-        let report = try await bench.provider().query(bench.reference(attempt, opened.reference))
-        #expect(report.outcome == .accepted && !bench.calls.contains { $0.hasSuffix("/capture") })
+        let attempt = fixture.attempt()
+        let opened = try await fixture.provider().open(attempt)
+        fixture.standIn.state.withLock { $0.orders[0].status = status }
+        let report = try await fixture.provider().query(fixture.reference(attempt, opened.reference))
+        #expect(report.outcome == .accepted && !fixture.calls.contains { $0.hasSuffix("/capture") })
     }
 
     @Test(arguments: [
@@ -108,14 +108,14 @@ struct PayPalCaptureTests {
         ("TELEPORTED", .pending(status: "TELEPORTED")), ("completed", .pending(status: "completed")),
     ])
     func `a completed order is worth what its capture says`(status: String, outcome: PaymentOutcome) async throws {
-        let attempt = bench.attempt()
-        let opened = try await bench.provider().open(attempt)
-        bench.standIn.state.withLock { $0.captureStatus = status }
-        _ = bench.standIn.approve(attempt.payment.rawValue)
-        let reference = bench.reference(attempt, opened.reference)
-        #expect(try await bench.provider().query(reference).outcome == outcome)
-        #expect(try await bench.provider().query(reference).outcome == outcome)
-        #expect(bench.standIn.order(attempt.payment.rawValue)?.captures.count == 1)
+        let attempt = fixture.attempt()
+        let opened = try await fixture.provider().open(attempt)
+        fixture.standIn.state.withLock { $0.captureStatus = status }
+        _ = fixture.standIn.approve(attempt.payment.rawValue)
+        let reference = fixture.reference(attempt, opened.reference)
+        #expect(try await fixture.provider().query(reference).outcome == outcome)
+        #expect(try await fixture.provider().query(reference).outcome == outcome)
+        #expect(fixture.standIn.order(attempt.payment.rawValue)?.captures.count == 1)
     }
 
     @Test(
@@ -127,26 +127,26 @@ struct PayPalCaptureTests {
     func `an order without a status is worth what its capture says`(
         status: String?, outcome: PaymentOutcome
     ) async throws {
-        let attempt = bench.attempt()
-        let opened = try await bench.provider().open(attempt)
+        let attempt = fixture.attempt()
+        let opened = try await fixture.provider().open(attempt)
         let made = [status].compactMap { $0 }.map {
             FakePayPalServer.Capture(
                 id: "CAP1", order: opened.reference ?? "", custom: attempt.payment.rawValue,
                 amount: ["currency_code": "USD", "value": "39.90"], status: $0)
         }
-        bench.standIn.state.withLock { state in
+        fixture.standIn.state.withLock { state in
             state.orders[0].hasStatus = false
             state.orders[0].captures = made
         }
-        let report = try await bench.provider().query(bench.reference(attempt, opened.reference))
+        let report = try await fixture.provider().query(fixture.reference(attempt, opened.reference))
         #expect(report.outcome == outcome && captures.isEmpty)
     }
 
     @Test func `a completed order without any capture is not paid`() async throws {
-        let attempt = bench.attempt()
-        let opened = try await bench.provider().open(attempt)
-        bench.standIn.state.withLock { $0.orders[0].status = "COMPLETED" }
-        let report = try await bench.provider().query(bench.reference(attempt, opened.reference))
+        let attempt = fixture.attempt()
+        let opened = try await fixture.provider().open(attempt)
+        fixture.standIn.state.withLock { $0.orders[0].status = "COMPLETED" }
+        let report = try await fixture.provider().query(fixture.reference(attempt, opened.reference))
         #expect(report.outcome == .pending(status: "COMPLETED"))
     }
 
@@ -159,47 +159,47 @@ struct PayPalCaptureTests {
         ("A_NEW_WORD", .pending(status: "A_NEW_WORD")),
     ])
     func `each refusal of a capture has its meaning`(issue: String, outcome: PaymentOutcome) async throws {
-        let attempt = bench.attempt()
-        let opened = try await bench.provider().open(attempt)
-        _ = bench.standIn.approve(attempt.payment.rawValue)
-        bench.standIn.script("/capture", .paypal(422, "UNPROCESSABLE_ENTITY", issue))
-        let report = try await bench.provider().query(bench.reference(attempt, opened.reference))
+        let attempt = fixture.attempt()
+        let opened = try await fixture.provider().open(attempt)
+        _ = fixture.standIn.approve(attempt.payment.rawValue)
+        fixture.standIn.script("/capture", .paypal(422, "UNPROCESSABLE_ENTITY", issue))
+        let report = try await fixture.provider().query(fixture.reference(attempt, opened.reference))
         #expect(report.outcome == outcome)
     }
 
     @Test func `a capture whose answer is lost is found captured`() async throws {
-        let attempt = bench.attempt()
-        let opened = try await bench.provider().open(attempt)
-        _ = bench.standIn.approve(attempt.payment.rawValue)
-        let reference = bench.reference(attempt, opened.reference)
-        bench.transport.behaviour = .lostReplies
-        await #expect(throws: ProviderError.outcomeUnknown) { try await bench.provider().query(reference) }
-        bench.transport.behaviour = .normal
-        #expect(try await bench.provider().query(reference).outcome == .succeeded(usd(3990)))
+        let attempt = fixture.attempt()
+        let opened = try await fixture.provider().open(attempt)
+        _ = fixture.standIn.approve(attempt.payment.rawValue)
+        let reference = fixture.reference(attempt, opened.reference)
+        fixture.transport.behaviour = .lostReplies
+        await #expect(throws: ProviderError.outcomeUnknown) { try await fixture.provider().query(reference) }
+        fixture.transport.behaviour = .normal
+        #expect(try await fixture.provider().query(reference).outcome == .succeeded(usd(3990)))
         // Another process asked in the same moment.
-        bench.standIn.state.withLock { $0.orders[0].status = "APPROVED" }
-        bench.standIn.script("/capture", .paypal(422, "UNPROCESSABLE_ENTITY", "ORDER_ALREADY_CAPTURED"))
-        #expect(try await bench.provider().query(reference).outcome == .succeeded(usd(3990)))
+        fixture.standIn.state.withLock { $0.orders[0].status = "APPROVED" }
+        fixture.standIn.script("/capture", .paypal(422, "UNPROCESSABLE_ENTITY", "ORDER_ALREADY_CAPTURED"))
+        #expect(try await fixture.provider().query(reference).outcome == .succeeded(usd(3990)))
     }
 
     @Test func `after a declined card the payer may approve again`() async throws {
-        let attempt = bench.attempt()
-        let opened = try await bench.provider().open(attempt)
-        let reference = bench.reference(attempt, opened.reference)
-        _ = bench.standIn.approve(attempt.payment.rawValue, declining: true)
-        #expect(try await bench.provider().query(reference).outcome == .tryFailed(reason: "INSTRUMENT_DECLINED"))
-        _ = bench.standIn.approve(attempt.payment.rawValue)
-        #expect(try await bench.provider().query(reference).outcome == .succeeded(usd(3990)))
+        let attempt = fixture.attempt()
+        let opened = try await fixture.provider().open(attempt)
+        let reference = fixture.reference(attempt, opened.reference)
+        _ = fixture.standIn.approve(attempt.payment.rawValue, declining: true)
+        #expect(try await fixture.provider().query(reference).outcome == .tryFailed(reason: "INSTRUMENT_DECLINED"))
+        _ = fixture.standIn.approve(attempt.payment.rawValue)
+        #expect(try await fixture.provider().query(reference).outcome == .succeeded(usd(3990)))
         let key = "\(attempt.payment.rawValue)-capture"
         #expect(captures == [key, "\(key)-1"], "each approval has its own capture")
     }
 
     @Test func `a capture whose answer was lost keeps its key`() async throws {
-        let provider = try bench.provider()
+        let provider = try fixture.provider()
         let reference = try await approved(provider)
         let lost: [IncomingReply] = [IncomingReply(status: 500), .paypal(429, "RATE_LIMIT_REACHED")]
         for reply in lost {
-            bench.standIn.script("/capture", reply)
+            fixture.standIn.script("/capture", reply)
             await #expect(throws: ProviderError.self) { try await provider.query(reference) }
         }
         #expect(try await provider.query(reference).outcome == .succeeded(usd(3990)))
@@ -212,9 +212,9 @@ struct PayPalCaptureTests {
         "DOMESTIC_TRANSACTION_REQUIRED", "A_NEW_WORD",
     ])
     func `a cancel after a refused capture asks for no other`(issue: String) async throws {
-        let provider = try bench.provider()
+        let provider = try fixture.provider()
         let reference = try await approved(provider)
-        bench.standIn.script("/capture", .paypal(422, "UNPROCESSABLE_ENTITY", issue))
+        fixture.standIn.script("/capture", .paypal(422, "UNPROCESSABLE_ENTITY", issue))
         #expect(try await provider.query(reference).outcome == .pending(status: issue))
         #expect(try await provider.cancel(reference).outcome == .cancelled)
         #expect(try await provider.query(reference).outcome == .cancelled)
@@ -234,190 +234,190 @@ struct PayPalCaptureTests {
     func `a cancel beside a capture that may take the money waits for it, and asks for no other`(
         issue: String, outcome: PaymentOutcome
     ) async throws {
-        let provider = try bench.provider()
+        let provider = try fixture.provider()
         let reference = try await approved(provider)
-        bench.standIn.script("/capture", .paypal(422, "UNPROCESSABLE_ENTITY", issue))
+        fixture.standIn.script("/capture", .paypal(422, "UNPROCESSABLE_ENTITY", issue))
         #expect(try await provider.query(reference).outcome == outcome)
         let waiting = PaymentOutcome.processing
         #expect(try await provider.cancel(reference).outcome == waiting)
         #expect(try await provider.query(reference).outcome == waiting)
-        let order = try #require(bench.standIn.order(reference.payment.rawValue))
+        let order = try #require(fixture.standIn.order(reference.payment.rawValue))
         #expect(
-            try await provider.receive(bench.notification("CHECKOUT.ORDER.APPROVED", order.json)).facts == [
+            try await provider.receive(fixture.notification("CHECKOUT.ORDER.APPROVED", order.json)).facts == [
                 .payment(PaymentReport(payment: reference.payment, outcome: waiting, reference: order.id))
             ])
-        bench.clock.advance(seconds: 3_600)
+        fixture.clock.advance(seconds: 3_600)
         #expect(try await provider.cancel(reference).outcome == waiting)
-        bench.clock.advance(seconds: 1)
+        fixture.clock.advance(seconds: 1)
         #expect(try await provider.cancel(reference).outcome == .cancelled)
         #expect(try await provider.query(reference).outcome == .cancelled)
         #expect(captures.count == 1)
     }
 
     @Test func `an order that PayPal dropped ends its cancelled payment a day after the last capture`() async throws {
-        let provider = try bench.provider()
+        let provider = try fixture.provider()
         let reference = try await approved(provider)
-        bench.standIn.script("/capture", IncomingReply(status: 500))
+        fixture.standIn.script("/capture", IncomingReply(status: 500))
         await #expect(throws: ProviderError.outcomeUnknown) { try await provider.query(reference) }
-        bench.standIn.state.withLock { $0.orders = [] }
+        fixture.standIn.state.withLock { $0.orders = [] }
         #expect(try await provider.cancel(reference).outcome == .pending(status: "not_found"))
-        bench.clock.advance(seconds: 86_400)
+        fixture.clock.advance(seconds: 86_400)
         #expect(try await provider.cancel(reference).outcome == .pending(status: "not_found"))
-        bench.clock.advance(seconds: 1)
+        fixture.clock.advance(seconds: 1)
         #expect(try await provider.cancel(reference).outcome == .cancelled)
     }
 
     /// Records of an earlier version have neither.
     @Test func `a capture without a time and a number counts from the cancel`() async throws {
-        let provider = try bench.provider()
+        let provider = try fixture.provider()
         let reference = try await approved(provider)
         try await store(#""state":"capturing""#, of: reference)
         #expect(try await provider.cancel(reference).outcome == .processing)
-        bench.clock.advance(seconds: 3_601)
+        fixture.clock.advance(seconds: 3_601)
         #expect(try await provider.cancel(reference).outcome == .cancelled)
         #expect(captures.isEmpty)
     }
 
     /// Opens a payment and approves it like the payer.
     private func approved(_ provider: PayPalProvider) async throws -> ProviderReference {
-        let attempt = bench.attempt()
-        let reference = bench.reference(attempt, try await provider.open(attempt).reference)
-        _ = bench.standIn.approve(attempt.payment.rawValue)
+        let attempt = fixture.attempt()
+        let reference = fixture.reference(attempt, try await provider.open(attempt).reference)
+        _ = fixture.standIn.approve(attempt.payment.rawValue)
         return reference
     }
 
     /// Stores a record of the payment with further fields in the account book.
     private func store(_ fields: String, of payment: ProviderReference) async throws {
         let record = Data(#"{"order":"\#(payment.reference ?? "")",\#(fields)}"#.utf8)
-        _ = try await bench.book.update("payment/\(payment.payment.rawValue)") { _ in record }
+        _ = try await fixture.book.update("payment/\(payment.payment.rawValue)") { _ in record }
     }
 
     /// The idempotency keys of the captures.
     private var captures: [String] {
-        bench.transport.requests.map(FakePayPalServerCall.init).filter { $0.path.last == "capture" }
+        fixture.transport.requests.map(FakePayPalServerCall.init).filter { $0.path.last == "capture" }
             .map { $0.header("paypal-request-id") ?? "" }
     }
 
     @Test func `a cancelled payment is never captured, and one that is paid says so`() async throws {
-        let provider = try bench.provider()
-        let attempt = bench.attempt()
+        let provider = try fixture.provider()
+        let attempt = fixture.attempt()
         let opened = try await provider.open(attempt)
-        let reference = bench.reference(attempt, opened.reference)
+        let reference = fixture.reference(attempt, opened.reference)
         #expect(try await provider.cancel(reference).outcome == .cancelled)
-        _ = bench.standIn.approve(attempt.payment.rawValue)
+        _ = fixture.standIn.approve(attempt.payment.rawValue)
         #expect(try await provider.query(reference).outcome == .cancelled)
-        let order = try #require(bench.standIn.order(attempt.payment.rawValue))
-        let received = try await provider.receive(bench.notification("CHECKOUT.ORDER.APPROVED", order.json))
+        let order = try #require(fixture.standIn.order(attempt.payment.rawValue))
+        let received = try await provider.receive(fixture.notification("CHECKOUT.ORDER.APPROVED", order.json))
         #expect(
             received.facts == [
                 .payment(PaymentReport(payment: attempt.payment, outcome: .cancelled, reference: order.id))
             ])
-        #expect(bench.standIn.order(attempt.payment.rawValue)?.captures.isEmpty == true)
-        let paid = try await bench.paid(provider)
+        #expect(fixture.standIn.order(attempt.payment.rawValue)?.captures.isEmpty == true)
+        let paid = try await fixture.paid(provider)
         #expect(try await provider.cancel(paid).outcome == .succeeded(usd(3990)))
     }
 
     @Test func `a cancel after a capture without an answer tells what came of it`() async throws {
-        let provider = try bench.provider()
-        let attempt = bench.attempt()
+        let provider = try fixture.provider()
+        let attempt = fixture.attempt()
         let opened = try await provider.open(attempt)
-        let reference = bench.reference(attempt, opened.reference)
-        _ = bench.standIn.approve(attempt.payment.rawValue)
-        bench.transport.behaviour = .lostReplies
+        let reference = fixture.reference(attempt, opened.reference)
+        _ = fixture.standIn.approve(attempt.payment.rawValue)
+        fixture.transport.behaviour = .lostReplies
         _ = try? await provider.query(reference)
-        bench.transport.behaviour = .normal
+        fixture.transport.behaviour = .normal
         #expect(try await provider.cancel(reference).outcome == .succeeded(usd(3990)))
         // One that was declined is closed, and stays so.
-        let other = bench.attempt()
-        let second = bench.reference(other, try await provider.open(other).reference)
-        _ = bench.standIn.approve(other.payment.rawValue, declining: true)
+        let other = fixture.attempt()
+        let second = fixture.reference(other, try await provider.open(other).reference)
+        _ = fixture.standIn.approve(other.payment.rawValue, declining: true)
         _ = try await provider.query(second)
         #expect(try await provider.cancel(second).outcome == .cancelled)
-        _ = bench.standIn.approve(other.payment.rawValue)
+        _ = fixture.standIn.approve(other.payment.rawValue)
         #expect(try await provider.query(second).outcome == .cancelled)
     }
 
     @Test func `a cancel after a declined card takes no money, whatever the card would do now`() async throws {
-        let provider = try bench.provider()
-        let attempt = bench.attempt()
-        let reference = bench.reference(attempt, try await provider.open(attempt).reference)
-        _ = bench.standIn.approve(attempt.payment.rawValue, declining: true)
+        let provider = try fixture.provider()
+        let attempt = fixture.attempt()
+        let reference = fixture.reference(attempt, try await provider.open(attempt).reference)
+        _ = fixture.standIn.approve(attempt.payment.rawValue, declining: true)
         // The answer of the first capture is lost: what the second one says holds of both.
-        bench.standIn.script("/capture", IncomingReply(status: 500))
+        fixture.standIn.script("/capture", IncomingReply(status: 500))
         await #expect(throws: ProviderError.outcomeUnknown) { try await provider.query(reference) }
         #expect(try await provider.query(reference).outcome == .tryFailed(reason: "INSTRUMENT_DECLINED"))
-        bench.standIn.state.withLock { $0.orders[0].isDeclining = false }
-        let asked = bench.calls.count
+        fixture.standIn.state.withLock { $0.orders[0].isDeclining = false }
+        let asked = fixture.calls.count
         #expect(try await provider.cancel(reference).outcome == .cancelled)
-        #expect(!bench.calls[asked...].contains { $0.hasSuffix("/capture") })
-        #expect(bench.standIn.order(attempt.payment.rawValue)?.captures.isEmpty == true)
+        #expect(!fixture.calls[asked...].contains { $0.hasSuffix("/capture") })
+        #expect(fixture.standIn.order(attempt.payment.rawValue)?.captures.isEmpty == true)
         #expect(try await provider.query(reference).outcome == .cancelled)
     }
 
     /// The other capture may still take the money.
     @Test func `a declined capture beside another one leaves the payment to be asked about`() async throws {
-        let provider = try bench.provider()
+        let provider = try fixture.provider()
         let reference = try await approved(provider)
         // A process ended in the middle of its capture.
         try await store(#""state":"capturing","captures":1"#, of: reference)
-        bench.standIn.script("/capture", .paypal(422, "UNPROCESSABLE_ENTITY", "INSTRUMENT_DECLINED"))
+        fixture.standIn.script("/capture", .paypal(422, "UNPROCESSABLE_ENTITY", "INSTRUMENT_DECLINED"))
         #expect(try await provider.query(reference).outcome == .tryFailed(reason: "INSTRUMENT_DECLINED"))
         #expect(try await provider.cancel(reference).outcome == .processing)
         #expect(captures.count == 1)
-        _ = bench.standIn.state.withLock { state in FakePayPalServer.capture(state.orders[0].id, &state) }
+        _ = fixture.standIn.state.withLock { state in FakePayPalServer.capture(state.orders[0].id, &state) }
         #expect(try await provider.query(reference).outcome == .succeeded(usd(3990)))
     }
 
     @Test func `a refund that was made at PayPal is asked about by its reference`() async throws {
-        let provider = try bench.provider()
-        let payment = try await bench.paid(provider)
-        let capture = try #require(bench.standIn.order(payment.payment.rawValue)?.captures.first)
+        let provider = try fixture.provider()
+        let payment = try await fixture.paid(provider)
+        let capture = try #require(fixture.standIn.order(payment.payment.rawValue)?.captures.first)
         // It takes over the capture's ids, or has the merchant's own words.
         for (number, invoice) in [payment.payment.rawValue, "INV-77", nil].enumerated() {
             let made = FakePayPalServer.Refund(
                 id: "1JU0-\(number)", capture: capture.id, custom: payment.payment.rawValue, invoice: invoice,
                 amount: ["currency_code": "USD", "value": "9.90"])
-            bench.standIn.state.withLock { $0.refunds.append(made) }
-            let adopted = bench.refund(payment, usd(990), reference: made.id)
+            fixture.standIn.state.withLock { $0.refunds.append(made) }
+            let adopted = fixture.refund(payment, usd(990), reference: made.id)
             let report = try await provider.query(refund: adopted)
             #expect(report.outcome == .succeeded && report.amount == usd(990) && report.reference == made.id)
         }
-        let ours = bench.refund(payment, usd(990))
+        let ours = fixture.refund(payment, usd(990))
         let reference = try await provider.refund(ours).reference
-        let another = bench.refund(payment, usd(990), reference: reference)
+        let another = fixture.refund(payment, usd(990), reference: reference)
         await #expect(throws: ProviderError.unproven(.otherPayment)) { try await provider.query(refund: another) }
-        let elsewhere = bench.refund(try await bench.paid(provider), usd(990), reference: "1JU0-0")
+        let elsewhere = fixture.refund(try await fixture.paid(provider), usd(990), reference: "1JU0-0")
         await #expect(throws: ProviderError.unproven(.otherPayment)) { try await provider.query(refund: elsewhere) }
     }
 
     @Test(arguments: ["another payment's", "another amount", "another id", "no page", "foreign page"])
     func `an opening's answer that is not this payment's leaves it unknown`(lie: String) async throws {
-        let attempt = bench.attempt()
+        let attempt = fixture.attempt()
         var order = FakePayPalServer.Order(
             id: "5O19", custom: attempt.payment.rawValue, invoice: "x",
             amount: ["currency_code": "USD", "value": lie == "another amount" ? "0.01" : "39.90"])
         if lie == "another payment's" {
             order = FakePayPalServer.Order(
-                id: "5O19", custom: bench.attempt().payment.rawValue, invoice: "x", amount: order.amount)
+                id: "5O19", custom: fixture.attempt().payment.rawValue, invoice: "x", amount: order.amount)
         }
         var object = order.json
         if lie == "another id" { object["id"] = "../x" }
         if lie == "no page" { object["links"] = [Any]() }
         if lie == "foreign page" { object["links"] = [["href": "javascript:alert(1)", "rel": "approve"]] }
-        bench.standIn.script("/v2/checkout/orders", .json(object, status: 201))
-        let error = await #expect(throws: ProviderError.self) { try await bench.provider().open(attempt) }
+        fixture.standIn.script("/v2/checkout/orders", .json(object, status: 201))
+        let error = await #expect(throws: ProviderError.self) { try await fixture.provider().open(attempt) }
         #expect(error == .outcomeUnknown || error?.isUnproven == true)
     }
 
     @Test(arguments: ["", "..", "5O19/capture", "5O19?x=1", "é", String(repeating: "x", count: 65)])
     func `a reference that is none of PayPal's is not asked for`(reference: String) async throws {
-        let payment = bench.reference(bench.attempt(), reference)
-        await #expect(throws: ProviderError.unproven(.otherPayment)) { try await bench.provider().query(payment) }
-        let refund = bench.refund(payment, usd(1), reference: reference)
+        let payment = fixture.reference(fixture.attempt(), reference)
+        await #expect(throws: ProviderError.unproven(.otherPayment)) { try await fixture.provider().query(payment) }
+        let refund = fixture.refund(payment, usd(1), reference: reference)
         await #expect(throws: ProviderError.unproven(.otherPayment)) {
-            try await bench.provider().query(refund: refund)
+            try await fixture.provider().query(refund: refund)
         }
-        #expect(bench.calls.isEmpty)
+        #expect(fixture.calls.isEmpty)
     }
 
     @Test(arguments: [
@@ -425,9 +425,9 @@ struct PayPalCaptureTests {
     ])
     func `amounts are written as PayPal wants them`(code: String, value: Int64, text: String) async throws {
         let amount = Money(value: value, currency: Currency(code)!)
-        let provider = try bench.provider()
-        let payment = try await bench.paid(provider, amount)
-        #expect(bench.standIn.state.withLock { $0.orders[0].amount["value"] } == text)
+        let provider = try fixture.provider()
+        let payment = try await fixture.paid(provider, amount)
+        #expect(fixture.standIn.state.withLock { $0.orders[0].amount["value"] } == text)
         #expect(try await provider.query(payment).outcome == .succeeded(amount))
     }
 
@@ -435,37 +435,37 @@ struct PayPalCaptureTests {
     func `what cannot be charged exactly is refused before a call`(code: String, value: Int64) async throws {
         let amount = Money(value: value, currency: Currency(code)!)
         let error = await #expect(throws: ProviderError.self) {
-            try await bench.provider().open(bench.attempt(amount))
+            try await fixture.provider().open(fixture.attempt(amount))
         }
         guard case .unfit? = error else { throw RehearsalGap("threw \(String(describing: error))") }
-        #expect(bench.calls.isEmpty)
+        #expect(fixture.calls.isEmpty)
     }
 
     @Test func `a refund is one by its number, found again after its key is forgotten`() async throws {
-        let provider = try bench.provider()
-        let refund = bench.refund(try await bench.paid(provider), usd(990))
+        let provider = try fixture.provider()
+        let refund = fixture.refund(try await fixture.paid(provider), usd(990))
         let first = try await provider.refund(refund)
         #expect(first.outcome == .succeeded && first.amount == usd(990))
-        let call = try #require(bench.transport.requests.last.map(FakePayPalServerCall.init))
+        let call = try #require(fixture.transport.requests.last.map(FakePayPalServerCall.init))
         #expect(
             call.object as NSDictionary == [
                 "amount": ["currency_code": "USD", "value": "9.90"], "invoice_id": refund.refund.rawValue,
                 "custom_id": refund.payment.payment.rawValue,
             ])
         #expect(call.header("paypal-request-id") == "\(refund.refund.rawValue)-refund")
-        bench.clock.advance(seconds: 30 * 86_400)
+        fixture.clock.advance(seconds: 30 * 86_400)
         #expect(try await provider.refund(refund) == first)
-        #expect(bench.standIn.order(refund.payment.payment.rawValue)?.refunds.count == 1)
+        #expect(fixture.standIn.order(refund.payment.payment.rawValue)?.refunds.count == 1)
         for (status, outcome) in [
             ("PENDING", RefundOutcome.pending), ("FAILED", .failed(reason: "refund_failed")),
             ("CANCELLED", .failed(reason: "refund_cancelled")), ("TELEPORTED", .pending),
         ] {
-            bench.standIn.state.withLock { $0.orders[0].refunds[0].status = status }
+            fixture.standIn.state.withLock { $0.orders[0].refunds[0].status = status }
             #expect(try await provider.query(refund: refund).outcome == outcome)
         }
-        let never = bench.refund(refund.payment, usd(1))
+        let never = fixture.refund(refund.payment, usd(1))
         #expect(try await provider.query(refund: never).outcome == .pending)
-        bench.clock.advance(seconds: 86_401)
+        fixture.clock.advance(seconds: 86_401)
         #expect(try await provider.query(refund: never).outcome == .failed(reason: "never_arrived"))
     }
 }

@@ -8,18 +8,18 @@ import Testing
 
 /// Tests of the facts that genuine notifications state.
 struct PayPalEventTests {
-    private let bench = PayPalFixture()
+    private let fixture = PayPalFixture()
 
     private func facts(_ type: String, _ resource: [String: Any]) async throws -> [ProviderFact] {
-        try await bench.provider().receive(bench.notification(type, resource)).facts
+        try await fixture.provider().receive(fixture.notification(type, resource)).facts
     }
 
     @Test func `a refund that was made at PayPal has only its reference`() async throws {
-        let payment = bench.attempt().payment
+        let payment = fixture.attempt().payment
         let made = FakePayPalServer.Refund(
             id: "1JU0", capture: "CAP1", custom: nil, invoice: nil, amount: ["currency_code": "USD", "value": "9.90"])
-        try await bench.standIn.take(capture("CAP1", of: payment), into: bench.book)
-        bench.standIn.state.withLock { $0.refunds.append(made) }
+        try await fixture.standIn.take(capture("CAP1", of: payment), into: fixture.book)
+        fixture.standIn.state.withLock { $0.refunds.append(made) }
         #expect(
             try await facts("PAYMENT.CAPTURE.REFUNDED", made.json) == [
                 .refund(
@@ -33,10 +33,10 @@ struct PayPalEventTests {
         "CUSTOMER.MERCHANT-INTEGRATION",
     ])
     func `other events state nothing, and are acknowledged`(type: String) async throws {
-        let received = try await bench.provider().receive(bench.notification(type, ["id": "x"]))
+        let received = try await fixture.provider().receive(fixture.notification(type, ["id": "x"]))
         #expect(received.facts.isEmpty && received.type == type && received.acknowledgement.status == 200)
         #expect(
-            bench.logged.contains { $0.hasPrefix("warning paypal: a capture was reversed") }
+            fixture.logged.contains { $0.hasPrefix("warning paypal: a capture was reversed") }
                 == type.hasSuffix("REVERSED"))
     }
 
@@ -53,12 +53,12 @@ struct PayPalEventTests {
     func `each state of a dispute has its outcome`(
         status: String, code: String?, stage: String, outcome: DisputeOutcome?
     ) async throws {
-        let payment = bench.attempt().payment
+        let payment = fixture.attempt().payment
         let amount = ["currency_code": "USD", "value": "39.90"]
         var object = PayPalRehearsal.dispute("PP-D-1", payment.rawValue, amount, status, code)
         object["dispute_life_cycle_stage"] = stage
         let data = try JSONSerialization.data(withJSONObject: object)
-        bench.standIn.state.withLock { $0.disputes["PP-D-1"] = data }
+        fixture.standIn.state.withLock { $0.disputes["PP-D-1"] = data }
         let expected = outcome.map {
             [ProviderFact.dispute(DisputeReport(payment: payment, reference: "PP-D-1", outcome: $0, amount: usd(3990)))]
         }
@@ -66,11 +66,11 @@ struct PayPalEventTests {
     }
 
     @Test func `a right that is lacking is asked for again, and logged`() async throws {
-        bench.standIn.script("/disputes/", .paypal(403, "NOT_AUTHORIZED", "PERMISSION_DENIED"))
+        fixture.standIn.script("/disputes/", .paypal(403, "NOT_AUTHORIZED", "PERMISSION_DENIED"))
         await #expect(throws: ProviderError.unavailable) {
             try await facts("CUSTOMER.DISPUTE.CREATED", ["dispute_id": "PP-D-1"])
         }
-        #expect(bench.logged.contains { $0.hasPrefix("error paypal: a key or a right was refused") })
+        #expect(fixture.logged.contains { $0.hasPrefix("error paypal: a key or a right was refused") })
     }
 
     @Test func `PayPal's trouble has the notification sent again`() async throws {
@@ -83,7 +83,7 @@ struct PayPalEventTests {
                 ("PAYMENT.CAPTURE.COMPLETED", "/captures/"), ("CHECKOUT.ORDER.APPROVED", "/orders/"),
                 ("PAYMENT.REFUND.COMPLETED", "/refunds/"),
             ] {
-                bench.standIn.script(part, reply)
+                fixture.standIn.script(part, reply)
                 await #expect(throws: ProviderError.unavailable) { try await facts(type, ["id": "X1"]) }
             }
         }
@@ -97,51 +97,51 @@ struct PayPalEventTests {
     func `genuine garbage is rejected`(text: String) async throws {
         let body = Data(text.utf8)
         let raw = PayPalTestCertificates.notification(
-            body, PayPalTestCertificates.headers(body, at: bench.clock.now.rawValue))
-        let error = await #expect(throws: ProviderError.self) { try await bench.provider().receive(raw) }
+            body, PayPalTestCertificates.headers(body, at: fixture.clock.now.rawValue))
+        let error = await #expect(throws: ProviderError.self) { try await fixture.provider().receive(raw) }
         guard case .rejected? = error else { throw RehearsalGap("threw \(String(describing: error))") }
     }
 
     @Test(arguments: ["9999999999999999999999.00", "-1.00", "0.00", "1.001", "1,00", "", "1e3", "NaN"])
     func `a success without an exact amount is rejected`(value: String) async throws {
         let capture = FakePayPalServer.Capture(
-            id: "CAP1", order: "O1", custom: bench.attempt().payment.rawValue,
+            id: "CAP1", order: "O1", custom: fixture.attempt().payment.rawValue,
             amount: ["currency_code": "USD", "value": value])
-        bench.standIn.state.withLock { $0.captures.append(capture) }
+        fixture.standIn.state.withLock { $0.captures.append(capture) }
         await #expect(throws: ProviderError.unproven(.badMoney)) {
             try await facts("PAYMENT.CAPTURE.COMPLETED", capture.json)
         }
     }
 
     @Test func `an approval of another order of the same payment is not captured`() async throws {
-        let attempt = bench.attempt()
-        _ = try await bench.provider().open(attempt)
+        let attempt = fixture.attempt()
+        _ = try await fixture.provider().open(attempt)
         var other = FakePayPalServer.Order(
             id: "OTHER1", custom: attempt.payment.rawValue, invoice: "x",
             amount: ["currency_code": "USD", "value": "39.90"])
         other.status = "APPROVED"
         let made = other
-        bench.standIn.state.withLock { $0.orders.append(made) }
+        fixture.standIn.state.withLock { $0.orders.append(made) }
         #expect(try await facts("CHECKOUT.ORDER.APPROVED", made.json).isEmpty)
-        #expect(!bench.calls.contains { $0.hasSuffix("/capture") })
+        #expect(!fixture.calls.contains { $0.hasSuffix("/capture") })
     }
 
     /// As in another database with the same account, or a restored one.
     @Test func `an approval of a payment that is not in the book is not captured`() async throws {
-        let payment = bench.attempt().payment
+        let payment = fixture.attempt().payment
         var order = FakePayPalServer.Order(
             id: "LOST1", custom: payment.rawValue, invoice: "x", amount: ["currency_code": "USD", "value": "39.90"])
         order.status = "APPROVED"
         let made = order
-        bench.standIn.state.withLock { $0.orders.append(made) }
+        fixture.standIn.state.withLock { $0.orders.append(made) }
         #expect(try await facts("CHECKOUT.ORDER.APPROVED", made.json).isEmpty)
-        #expect(!bench.calls.contains { $0.hasSuffix("/capture") })
+        #expect(!fixture.calls.contains { $0.hasSuffix("/capture") })
     }
 
     /// The maker of an order names the payee, and may name our payment in it.
     @Test func `a capture of another order pays nothing`() async throws {
-        let attempt = bench.attempt()
-        _ = try await bench.provider().open(attempt)
+        let attempt = fixture.attempt()
+        _ = try await fixture.provider().open(attempt)
         var order = FakePayPalServer.Order(
             id: "OTHER2", custom: attempt.payment.rawValue, invoice: "x",
             amount: ["currency_code": "USD", "value": "39.90"])
@@ -150,7 +150,7 @@ struct PayPalEventTests {
         let capture = FakePayPalServer.Capture(
             id: "CAP9", order: other.id, custom: attempt.payment.rawValue,
             amount: ["currency_code": "USD", "value": "39.90"])
-        bench.standIn.state.withLock { state in
+        fixture.standIn.state.withLock { state in
             state.orders.append(other)
             state.captures.append(capture)
         }
@@ -169,7 +169,7 @@ struct PayPalEventTests {
         let made = FakePayPalServer.Refund(
             id: "REV1", capture: capture, custom: custom, invoice: custom,
             amount: ["currency_code": "USD", "value": value])
-        bench.standIn.state.withLock { $0.refunds.append(made) }
+        fixture.standIn.state.withLock { $0.refunds.append(made) }
         return made
     }
 
@@ -179,13 +179,13 @@ struct PayPalEventTests {
             ("RESOLVED", "RESOLVED_SELLER_FAVOUR", .won),
         ] as [(String, String?, DisputeOutcome)])
     func `a reversal is what its dispute says`(status: String, code: String?, outcome: DisputeOutcome) async throws {
-        let payment = bench.attempt().payment
-        try await bench.standIn.take(capture("CAP1", of: payment), into: bench.book)
+        let payment = fixture.attempt().payment
+        try await fixture.standIn.take(capture("CAP1", of: payment), into: fixture.book)
         let amount = ["currency_code": "USD", "value": "39.90"]
         for (id, capture) in [("PP-D-1", "CAP1"), ("PP-D-2", "CAP2")] {
             let dispute = PayPalRehearsal.dispute(id, payment.rawValue, amount, status, code, capture: capture)
             let data = try JSONSerialization.data(withJSONObject: dispute)
-            bench.standIn.state.withLock { $0.disputes[id] = data }
+            fixture.standIn.state.withLock { $0.disputes[id] = data }
         }
         #expect(
             try await facts("PAYMENT.CAPTURE.REVERSED", reversal(of: "CAP1", custom: payment.rawValue).json) == [
@@ -196,8 +196,8 @@ struct PayPalEventTests {
 
     @Test(arguments: [true, false])
     func `a reversal of which no dispute tells is money given back`(isNamed: Bool) async throws {
-        let payment = bench.attempt().payment
-        try await bench.standIn.take(capture("CAP1", of: payment), into: bench.book)
+        let payment = fixture.attempt().payment
+        try await fixture.standIn.take(capture("CAP1", of: payment), into: fixture.book)
         let made = reversal(of: "CAP1", "9.90", custom: isNamed ? payment.rawValue : nil)
         #expect(
             try await facts("PAYMENT.CAPTURE.REVERSED", made.json) == [
@@ -209,38 +209,38 @@ struct PayPalEventTests {
 
     @Test(arguments: [500, 502, 503])
     func `a reversal is told again until PayPal says whether there is a dispute`(status: Int) async throws {
-        let payment = bench.attempt().payment
-        try await bench.standIn.take(capture("CAP1", of: payment), into: bench.book)
+        let payment = fixture.attempt().payment
+        try await fixture.standIn.take(capture("CAP1", of: payment), into: fixture.book)
         let made = reversal(of: "CAP1")
-        bench.standIn.script("/disputes", IncomingReply(status: status))
+        fixture.standIn.script("/disputes", IncomingReply(status: status))
         await #expect(throws: ProviderError.unavailable) { try await facts("PAYMENT.CAPTURE.REVERSED", made.json) }
         #expect(try await facts("PAYMENT.CAPTURE.REVERSED", made.json).count == 1)
     }
 
     @Test func `a reversal is money given back where the app has no right to see disputes`() async throws {
-        let payment = bench.attempt().payment
-        try await bench.standIn.take(capture("CAP1", of: payment), into: bench.book)
+        let payment = fixture.attempt().payment
+        try await fixture.standIn.take(capture("CAP1", of: payment), into: fixture.book)
         let made = reversal(of: "CAP1")
-        bench.standIn.script("/disputes", .paypal(403, "NOT_AUTHORIZED", "PERMISSION_DENIED"))
+        fixture.standIn.script("/disputes", .paypal(403, "NOT_AUTHORIZED", "PERMISSION_DENIED"))
         #expect(
             try await facts("PAYMENT.CAPTURE.REVERSED", made.json) == [
                 .refund(
                     RefundReport(
                         payment: payment, refund: nil, outcome: .succeeded, amount: usd(3990), reference: "REV1"))
             ])
-        #expect(bench.logged.contains { $0.hasPrefix("error paypal: a key or a right was refused") })
+        #expect(fixture.logged.contains { $0.hasPrefix("error paypal: a key or a right was refused") })
     }
 
     /// The maker of an order names the payee, and may name our payment in it.
     @Test func `what went back of another order is none of ours`() async throws {
-        let payment = bench.attempt().payment
-        try await bench.standIn.take(capture("CAP1", of: payment), into: bench.book)
-        bench.standIn.state.withLock { $0.captures.append(capture("CAP2", of: payment, order: "O2")) }
+        let payment = fixture.attempt().payment
+        try await fixture.standIn.take(capture("CAP1", of: payment), into: fixture.book)
+        fixture.standIn.state.withLock { $0.captures.append(capture("CAP2", of: payment, order: "O2")) }
         let made = reversal(of: "CAP2", custom: payment.rawValue)
         let amount = ["currency_code": "USD", "value": "39.90"]
         let dispute = PayPalRehearsal.dispute("PP-D-1", payment.rawValue, amount, "OPEN", nil, capture: "CAP2")
         let data = try JSONSerialization.data(withJSONObject: dispute)
-        bench.standIn.state.withLock { $0.disputes["PP-D-1"] = data }
+        fixture.standIn.state.withLock { $0.disputes["PP-D-1"] = data }
         for (type, resource) in [
             ("PAYMENT.CAPTURE.REFUNDED", made.json), ("PAYMENT.CAPTURE.REVERSED", made.json),
             ("CUSTOMER.DISPUTE.CREATED", dispute),
@@ -248,7 +248,7 @@ struct PayPalEventTests {
             #expect(try await facts(type, resource).isEmpty, "\(type)")
         }
         // An order that PayPal has dropped contradicts nothing.
-        bench.standIn.state.withLock { $0.orders = [] }
+        fixture.standIn.state.withLock { $0.orders = [] }
         #expect(try await facts("PAYMENT.CAPTURE.REFUNDED", made.json).count == 1)
     }
 }

@@ -28,11 +28,11 @@ struct PayPalInteropTests {
     }
 
     @Test func `about the shapes of our requests`() async throws {
-        let bench = PayPalFixture()
-        let provider = try bench.provider(["brand_name": .text("A shop")])
-        let payment = try await bench.paid(provider)
-        _ = try await provider.refund(bench.refund(payment, usd(990)))
-        let bodies = bench.transport.requests.map(FakePayPalServerCall.init).compactMap { call -> [String: Any]? in
+        let fixture = PayPalFixture()
+        let provider = try fixture.provider(["brand_name": .text("A shop")])
+        let payment = try await fixture.paid(provider)
+        _ = try await provider.refund(fixture.refund(payment, usd(990)))
+        let bodies = fixture.transport.requests.map(FakePayPalServerCall.init).compactMap { call -> [String: Any]? in
             guard ["orders", "refund"].contains(call.path.last ?? ""), call.method == "POST" else { return nil }
             return ["call": call.path.last ?? "", "body": call.object]
         }
@@ -51,11 +51,11 @@ struct PayPalInteropTests {
         let folder = FileManager.default.temporaryDirectory.appending(path: "paypal-interop-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }
-        let bench = PayPalFixture()
-        let payment = bench.attempt().payment
+        let fixture = PayPalFixture()
+        let payment = fixture.attempt().payment
         let capture = FakePayPalServer.Capture(
             id: "CAP1", order: "O1", custom: payment.rawValue, amount: ["currency_code": "USD", "value": "39.90"])
-        try await bench.standIn.take(capture, into: bench.context.book)
+        try await fixture.standIn.take(capture, into: fixture.context.book)
         let bodies = (0..<8).map { number in
             String(
                 decoding: PayPalTestCertificates.event("PAYMENT.CAPTURE.COMPLETED", capture.json, id: "WH-\(number)-é"),
@@ -63,7 +63,7 @@ struct PayPalInteropTests {
         }
         #expect(Set(bodies.map { PayPalTestCertificates.crc(Data($0.utf8)) > UInt32(Int32.max) }) == [true, false])
         let settings: [String: Any] = [
-            "folder": folder.path, "webhook_id": PayPalTestCertificates.webhookID, "now": bench.clock.now.rawValue,
+            "folder": folder.path, "webhook_id": PayPalTestCertificates.webhookID, "now": fixture.clock.now.rawValue,
             "certificate_url": PayPalTestCertificates.certificateURL, "bodies": bodies,
         ]
         let argument = String(decoding: try JSONSerialization.data(withJSONObject: settings), as: UTF8.self)
@@ -79,21 +79,21 @@ struct PayPalInteropTests {
             let name = row["name"] as? String ?? ""
             let pem = try String(
                 contentsOf: folder.appending(path: row["chain"] as? String ?? ""), encoding: .utf8)
-            bench.standIn.state.withLock { $0.certificates[PayPalTestCertificates.certificateURL] = pem }
-            bench.context.cache.forget("certificate \(PayPalTestCertificates.certificateURL)")
-            bench.context.cache.forget("certificate_fetches")
+            fixture.standIn.state.withLock { $0.certificates[PayPalTestCertificates.certificateURL] = pem }
+            fixture.context.cache.forget("certificate \(PayPalTestCertificates.certificateURL)")
+            fixture.context.cache.forget("certificate_fetches")
             let headers = (row["headers"] as? [String: String] ?? [:]).map {
                 (name: $0.key.lowercased(), value: $0.value)
             }
             let raw = PayPalTestCertificates.notification(Data((row["body"] as? String ?? "").utf8), headers)
             guard row["good"] as? Bool == true else {
                 let error = await #expect(throws: ProviderError.self, "\(name)") {
-                    try await bench.provider(roots).receive(raw)
+                    try await fixture.provider(roots).receive(raw)
                 }
                 #expect(error?.isUnproven == true, "\(name)")
                 continue
             }
-            let facts = try await bench.provider(roots).receive(raw).facts
+            let facts = try await fixture.provider(roots).receive(raw).facts
             #expect(
                 facts == [
                     .payment(PaymentReport(payment: payment, outcome: .succeeded(usd(3990)), reference: "O1"))

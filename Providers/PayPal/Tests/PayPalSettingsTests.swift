@@ -45,12 +45,12 @@ struct PayPalSettingsTests {
     }
 
     @Test func `with the system's roots a chain of the tests proves nothing`() async throws {
-        let bench = PayPalFixture()
-        let raw = bench.notification("OTHER.EVENT", ["id": "x"])
+        let fixture = PayPalFixture()
+        let raw = fixture.notification("OTHER.EVENT", ["id": "x"])
         await #expect(throws: ProviderError.unproven(.certificate)) {
-            try await bench.provider(["root_certificates": .list([])]).receive(raw)
+            try await fixture.provider(["root_certificates": .list([])]).receive(raw)
         }
-        _ = try await bench.provider().receive(raw)
+        _ = try await fixture.provider().receive(raw)
     }
 
     @Test func `faults never show a value`() {
@@ -85,8 +85,8 @@ struct PayPalSettingsTests {
     }
 
     @Test func `the doctor tries the keys`() async throws {
-        func diagnose(_ bench: PayPalFixture) async throws -> [String] {
-            try await bench.provider().diagnose().map { "\($0.level)" }
+        func diagnose(_ fixture: PayPalFixture) async throws -> [String] {
+            try await fixture.provider().diagnose().map { "\($0.level)" }
         }
         #expect(try await diagnose(PayPalFixture()) == ["good"])
         let refused = PayPalFixture()

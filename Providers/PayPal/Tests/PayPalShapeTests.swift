@@ -74,13 +74,13 @@ struct PayPalShapeTests {
             (String(repeating: "\u{1F469}\u{200D}\u{1F469}\u{200D}\u{1F467}", count: 100), 100),
         ] as [(String, Int64)])
     func `our order and our refund fit`(title: String, value: Int64) async throws {
-        let bench = PayPalFixture()
-        let provider = try bench.provider(["brand_name": .text("A shop")])
-        let attempt = bench.attempt(usd(value), title: title)
+        let fixture = PayPalFixture()
+        let provider = try fixture.provider(["brand_name": .text("A shop")])
+        let attempt = fixture.attempt(usd(value), title: title)
         _ = try await provider.open(attempt)
-        let payment = try await bench.paid(provider)
-        _ = try await provider.refund(bench.refund(payment, usd(990)))
-        let calls = bench.transport.requests.map(FakePayPalServerCall.init).filter { $0.method == "POST" }
+        let payment = try await fixture.paid(provider)
+        _ = try await provider.refund(fixture.refund(payment, usd(990)))
+        let calls = fixture.transport.requests.map(FakePayPalServerCall.init).filter { $0.method == "POST" }
         var seen = 0
         for (name, rules) in [("orders", Self.order), ("refund", Self.refund)] {
             for call in calls where call.path.last == name {

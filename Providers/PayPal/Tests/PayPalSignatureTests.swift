@@ -8,7 +8,7 @@ import Testing
 
 /// Tests of a notification's signature.
 struct PayPalSignatureTests {
-    private let bench = PayPalFixture()
+    private let fixture = PayPalFixture()
     private let body = PayPalTestCertificates.event("OTHER.EVENT", ["id": "x"])
 
     private static let faults = [
@@ -22,16 +22,16 @@ struct PayPalSignatureTests {
 
     /// Makes headers with one of the faults.
     private func headers(_ fault: String) -> [(name: String, value: String)] {
-        let now = bench.clock.now.rawValue
+        let now = fixture.clock.now.rawValue
         var headers = PayPalTestCertificates.headers(body, at: now)
         let (id, time, signature, url, algorithm) = (0, 1, 2, 3, 4)
         func serve(_ pem: String) {
-            bench.standIn.state.withLock { $0.certificates[PayPalTestCertificates.certificateURL] = pem }
+            fixture.standIn.state.withLock { $0.certificates[PayPalTestCertificates.certificateURL] = pem }
         }
         func leadTo(_ address: String) {
             headers = PayPalTestCertificates.headers(body, at: now, url: address)
             // It is there, and good; only the place is wrong.
-            bench.standIn.state.withLock { $0.certificates[address] = PayPalTestCertificates.paypal.pem }
+            fixture.standIn.state.withLock { $0.certificates[address] = PayPalTestCertificates.paypal.pem }
         }
         let name = "CERT-360caa42-fca2a594-5a29e601"
         switch fault {
@@ -57,7 +57,7 @@ struct PayPalSignatureTests {
         case "a query": leadTo("https://api.paypal.com/v1/notifications/certs/\(name)?x=1")
         case "another path": leadTo("https://api.paypal.com/uploads/\(name)")
         case "a path up": leadTo("https://api.paypal.com/v1/notifications/certs/../\(name)")
-        case "no certificate there": bench.standIn.state.withLock { $0.certificates = [:] }
+        case "no certificate there": fixture.standIn.state.withLock { $0.certificates = [:] }
         case "another's certificate":
             serve(PayPalTestCertificates.stranger.pem)
             headers = PayPalTestCertificates.headers(body, at: now, by: PayPalTestCertificates.stranger)
@@ -84,7 +84,7 @@ struct PayPalSignatureTests {
     @Test(arguments: faults)
     func `what is not proven is refused`(fault: String) async throws {
         let raw = PayPalTestCertificates.notification(body, headers(fault))
-        await #expect { try await bench.provider().receive(raw) } throws: {
+        await #expect { try await fixture.provider().receive(raw) } throws: {
             ($0 as? ProviderError)?.isUnproven ?? false
         }
     }
@@ -97,10 +97,10 @@ struct PayPalSignatureTests {
         let raw = PayPalTestCertificates.notification(body, headers(fault))
         for settings in [[:], ["api_base": .text("https://evil.example")]] as [[String: SettingValue]] {
             await #expect(throws: ProviderError.unproven(.certificate)) {
-                try await bench.provider(settings).receive(raw)
+                try await fixture.provider(settings).receive(raw)
             }
         }
-        #expect(bench.transport.requests.isEmpty)
+        #expect(fixture.transport.requests.isEmpty)
     }
 
     @Test(arguments: [
@@ -110,75 +110,75 @@ struct PayPalSignatureTests {
     func `what PayPal does not confirm is refused`(fault: String) async throws {
         let raw = PayPalTestCertificates.notification(body, headers(fault))
         await #expect {
-            try await bench.provider(PayPalFixture.byAPI).receive(raw)
+            try await fixture.provider(PayPalFixture.byAPI).receive(raw)
         } throws: { ($0 as? ProviderError)?.isUnproven ?? false }
         let good = PayPalTestCertificates.notification(
-            body, PayPalTestCertificates.headers(body, at: bench.clock.now.rawValue))
-        #expect(try await bench.provider(PayPalFixture.byAPI).receive(good).facts.isEmpty)
+            body, PayPalTestCertificates.headers(body, at: fixture.clock.now.rawValue))
+        #expect(try await fixture.provider(PayPalFixture.byAPI).receive(good).facts.isEmpty)
     }
 
     @Test(arguments: ["", "null", "{}x", #"{"a":1},"webhook_id":"mine""#, "[1, 2"])
     func `what is no JSON of its own is not put into a question`(text: String) async throws {
         let body = Data(text.utf8)
         let raw = PayPalTestCertificates.notification(
-            body, PayPalTestCertificates.headers(body, at: bench.clock.now.rawValue))
-        await #expect(throws: ProviderError.self) { try await bench.provider(PayPalFixture.byAPI).receive(raw) }
+            body, PayPalTestCertificates.headers(body, at: fixture.clock.now.rawValue))
+        await #expect(throws: ProviderError.self) { try await fixture.provider(PayPalFixture.byAPI).receive(raw) }
     }
 
     @Test func `PayPal's trouble is no refusal`() async throws {
         let raw = PayPalTestCertificates.notification(
-            body, PayPalTestCertificates.headers(body, at: bench.clock.now.rawValue))
+            body, PayPalTestCertificates.headers(body, at: fixture.clock.now.rawValue))
         for reply in [
             IncomingReply(status: 500), .paypal(429, "RATE_LIMIT_REACHED"), .paypal(503, "SERVICE_UNAVAILABLE"),
         ] {
-            bench.standIn.script("/verify-webhook-signature", reply)
+            fixture.standIn.script("/verify-webhook-signature", reply)
             await #expect(throws: ProviderError.unavailable) {
-                try await bench.provider(PayPalFixture.byAPI).receive(raw)
+                try await fixture.provider(PayPalFixture.byAPI).receive(raw)
             }
-            bench.standIn.script("/certs/", IncomingReply(status: 500))
-            await #expect(throws: ProviderError.unavailable) { try await bench.provider().receive(raw) }
+            fixture.standIn.script("/certs/", IncomingReply(status: 500))
+            await #expect(throws: ProviderError.unavailable) { try await fixture.provider().receive(raw) }
         }
     }
 
     @Test func `a certificate is fetched once a day, and strangers' names cost little`() async throws {
-        let provider = try bench.provider()
+        let provider = try fixture.provider()
         for _ in 0..<5 {
             _ = try await provider.receive(
                 PayPalTestCertificates.notification(
-                    body, PayPalTestCertificates.headers(body, at: bench.clock.now.rawValue)))
+                    body, PayPalTestCertificates.headers(body, at: fixture.clock.now.rawValue)))
         }
-        #expect(bench.transport.requests.count == 1)
+        #expect(fixture.transport.requests.count == 1)
         var ends: [ProviderError?] = []
         for number in 0..<50 {
             let url = "https://api.paypal.com/v1/notifications/certs/CERT-\(number)"
             let raw = PayPalTestCertificates.notification(
-                body, PayPalTestCertificates.headers(body, at: bench.clock.now.rawValue, url: url))
+                body, PayPalTestCertificates.headers(body, at: fixture.clock.now.rawValue, url: url))
             ends.append(await #expect(throws: ProviderError.self) { try await provider.receive(raw) })
         }
-        #expect(bench.transport.requests.count == 6)
+        #expect(fixture.transport.requests.count == 6)
         #expect(
             ends.filter { $0 == .unproven(.certificate) }.count == 5 && ends.filter { $0 == .unavailable }.count == 45)
         // A genuine notification is accepted nevertheless.
         _ = try await provider.receive(
             PayPalTestCertificates.notification(
-                body, PayPalTestCertificates.headers(body, at: bench.clock.now.rawValue)))
-        bench.clock.advance(seconds: 86_400)
+                body, PayPalTestCertificates.headers(body, at: fixture.clock.now.rawValue)))
+        fixture.clock.advance(seconds: 86_400)
         _ = try await provider.receive(
             PayPalTestCertificates.notification(
-                body, PayPalTestCertificates.headers(body, at: bench.clock.now.rawValue)))
-        #expect(bench.transport.requests.count == 7)
+                body, PayPalTestCertificates.headers(body, at: fixture.clock.now.rawValue)))
+        #expect(fixture.transport.requests.count == 7)
     }
 
     /// Bodies whose sums are on both sides of 2^31, because the sum is written without a sign.
     @Test func `the sum of a body has no sign`() async throws {
-        let provider = try bench.provider()
+        let provider = try fixture.provider()
         var seen: Set<Bool> = []
         for number in 0..<16 {
             let body = PayPalTestCertificates.event("OTHER.EVENT", ["id": "\(number)"])
             seen.insert(PayPalTestCertificates.crc(body) > UInt32(Int32.max))
             _ = try await provider.receive(
                 PayPalTestCertificates.notification(
-                    body, PayPalTestCertificates.headers(body, at: bench.clock.now.rawValue)))
+                    body, PayPalTestCertificates.headers(body, at: fixture.clock.now.rawValue)))
         }
         #expect(seen == [true, false])
         #expect(PayPalTestCertificates.crc(Data("123456789".utf8)) == 0xCBF4_3926)
@@ -186,19 +186,19 @@ struct PayPalSignatureTests {
 
     @Test func `a notification of days ago still counts, and a kept one by its arrival`() async throws {
         let raw = PayPalTestCertificates.notification(
-            body, PayPalTestCertificates.headers(body, at: bench.clock.now.rawValue))
-        let kept = RawNotification(method: .post, headers: raw.headers, body: raw.body, receivedAt: bench.clock.now)
-        bench.clock.advance(seconds: 3 * 86_400)
-        _ = try await bench.provider().receive(raw)
-        bench.clock.advance(seconds: 30 * 86_400)
-        await #expect(throws: ProviderError.unproven(.time)) { try await bench.provider().receive(raw) }
-        _ = try await bench.provider().receive(kept)
+            body, PayPalTestCertificates.headers(body, at: fixture.clock.now.rawValue))
+        let kept = RawNotification(method: .post, headers: raw.headers, body: raw.body, receivedAt: fixture.clock.now)
+        fixture.clock.advance(seconds: 3 * 86_400)
+        _ = try await fixture.provider().receive(raw)
+        fixture.clock.advance(seconds: 30 * 86_400)
+        await #expect(throws: ProviderError.unproven(.time)) { try await fixture.provider().receive(raw) }
+        _ = try await fixture.provider().receive(kept)
     }
 
     /// A CRC32 is no cryptographic digest: with a genuine notification an attacker can put another body under its
     /// signature.
     @Test func `a body with the same sum moves nothing that PayPal does not confirm`() async throws {
-        let payment = bench.attempt().payment
+        let payment = fixture.attempt().payment
         let genuine = PayPalTestCertificates.event("OTHER.EVENT", ["id": "x"])
         let capture = FakePayPalServer.Capture(
             id: "CAP1", order: "O1", custom: payment.rawValue, amount: ["currency_code": "USD", "value": "39.90"])
@@ -206,14 +206,14 @@ struct PayPalSignatureTests {
             PayPalTestCertificates.event("PAYMENT.CAPTURE.COMPLETED", capture.json),
             sum: PayPalTestCertificates.crc(genuine))
         #expect(PayPalTestCertificates.crc(forged) == PayPalTestCertificates.crc(genuine) && forged != genuine)
-        let headers = PayPalTestCertificates.headers(genuine, at: bench.clock.now.rawValue)
-        let received = try await bench.provider().receive(PayPalTestCertificates.notification(forged, headers))
+        let headers = PayPalTestCertificates.headers(genuine, at: fixture.clock.now.rawValue)
+        let received = try await fixture.provider().receive(PayPalTestCertificates.notification(forged, headers))
         #expect(received.facts.isEmpty, "the signature is good, and PayPal has no such capture")
         // A forged body about an existing capture has no effect either.
         let real = FakePayPalServer.Capture(
             id: "CAP1", order: "O1", custom: payment.rawValue, amount: capture.amount, status: "PENDING")
-        try await bench.standIn.take(real, into: bench.context.book)
-        let facts = try await bench.provider().receive(PayPalTestCertificates.notification(forged, headers)).facts
+        try await fixture.standIn.take(real, into: fixture.context.book)
+        let facts = try await fixture.provider().receive(PayPalTestCertificates.notification(forged, headers)).facts
         #expect(
             facts == [.payment(PaymentReport(payment: payment, outcome: .pending(status: "PENDING"), reference: "O1"))])
     }

@@ -79,7 +79,7 @@ enum PayPalTestCertificates {
     }
 
     private static func made<Value>(_ body: () throws -> Value) -> Value {
-        do { return try body() } catch { preconditionFailure("a bench cannot be minted: \(error)") }
+        do { return try body() } catch { preconditionFailure("a fixture cannot be minted: \(error)") }
     }
 
     /// Makes the headers of a notification, independently of the provider's code.

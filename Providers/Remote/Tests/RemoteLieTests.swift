@@ -73,18 +73,18 @@ struct RemoteLieTests {
 
     @Test(arguments: anywhere)
     func `no call is ended by`(lie: Lie) async throws {
-        let bench = RemoteFixture()
-        let provider = try bench.provider()
+        let fixture = RemoteFixture()
+        let provider = try fixture.provider()
         _ = await provider.fetchManifest(keeps: false)
         for call in ["payments/open", "payments/query", "payments/cancel", "refunds/make", "refunds/query"] {
-            bench.plugin.twist(call, lie.twist)
+            fixture.plugin.twist(call, lie.twist)
         }
-        let payment = bench.reference()
-        let refund = bench.refund(payment)
+        let payment = fixture.reference()
+        let refund = fixture.refund(payment)
         let changed: ProviderError = lie.unproven.map { .unproven($0) } ?? .outcomeUnknown
         let asked: ProviderError = lie.unproven.map { .unproven($0) } ?? .unavailable
         #expect(
-            await ending { () async throws(ProviderError) in try await provider.open(bench.attempt()) }.error
+            await ending { () async throws(ProviderError) in try await provider.open(fixture.attempt()) }.error
                 == changed
         )
         #expect(await ending { () async throws(ProviderError) in try await provider.cancel(payment) }.error == changed)
@@ -119,34 +119,34 @@ struct RemoteLieTests {
 
     @Test(arguments: openings)
     func `nobody is shown a contract after`(lie: Lie) async throws {
-        let bench = RemoteFixture()
-        let provider = try bench.provider(isDevelopment: false)
-        bench.plugin.twist("payments/open", lie.twist)
+        let fixture = RemoteFixture()
+        let provider = try fixture.provider(isDevelopment: false)
+        fixture.plugin.twist("payments/open", lie.twist)
         let end = await ending { () async throws(ProviderError) in
-            try await provider.open(bench.attempt(accepts: [.url, .appleIAP]))
+            try await provider.open(fixture.attempt(accepts: [.url, .appleIAP]))
         }
         #expect(end.error == .outcomeUnknown)
-        #expect(bench.logged.contains { $0.contains("remote:") })
+        #expect(fixture.logged.contains { $0.contains("remote:") })
     }
 
     @Test(arguments: ["javascript:alert(1)", "http://plain.example/", "data:text/html,x", "a\u{0}b", "", "二维码"])
     func `a code is no text that a phone would run`(text: String) async throws {
-        let bench = RemoteFixture()
-        let provider = try bench.provider(isDevelopment: false)
-        bench.plugin.twist("payments/open") { $0.body["contract"] = ["type": "qr", "text": text] }
-        let end = await ending { () async throws(ProviderError) in try await provider.open(bench.attempt()) }
+        let fixture = RemoteFixture()
+        let provider = try fixture.provider(isDevelopment: false)
+        fixture.plugin.twist("payments/open") { $0.body["contract"] = ["type": "qr", "text": text] }
+        let end = await ending { () async throws(ProviderError) in try await provider.open(fixture.attempt()) }
         #expect(end.error == .outcomeUnknown)
-        bench.plugin.twist("payments/open") { $0.body["contract"] = ["type": "qr", "text": "weixin://wxpay/1"] }
-        #expect(try await provider.open(bench.attempt()).instruction == .qr(text: "weixin://wxpay/1"))
+        fixture.plugin.twist("payments/open") { $0.body["contract"] = ["type": "qr", "text": "weixin://wxpay/1"] }
+        #expect(try await provider.open(fixture.attempt()).instruction == .qr(text: "weixin://wxpay/1"))
     }
 
     @Test func `a refund that never arrived has an end, a day later`() async throws {
-        let bench = RemoteFixture()
-        let provider = try bench.provider()
-        let refund = bench.refund(bench.reference(), cny(1_000))
-        bench.plugin.twist("refunds/query") { $0["refund", "status"] = "not_found" }
+        let fixture = RemoteFixture()
+        let provider = try fixture.provider()
+        let refund = fixture.refund(fixture.reference(), cny(1_000))
+        fixture.plugin.twist("refunds/query") { $0["refund", "status"] = "not_found" }
         #expect(try await provider.query(refund: refund).outcome == .pending)
-        bench.clock.advance(seconds: 86_402)
+        fixture.clock.advance(seconds: 86_402)
         #expect(try await provider.query(refund: refund).outcome == .failed(reason: "never_arrived"))
         // A refund that the plugin once named exists there.
         let named = RefundAttempt(
@@ -155,35 +155,35 @@ struct RemoteLieTests {
     }
 
     @Test func `a refund that was made at the plugin is known by its reference`() async throws {
-        let bench = RemoteFixture()
-        let provider = try bench.provider()
-        let made = bench.refund(bench.reference(), cny(1_000))
+        let fixture = RemoteFixture()
+        let provider = try fixture.provider()
+        let made = fixture.refund(fixture.reference(), cny(1_000))
         let refund = RefundAttempt(
             refund: made.refund, payment: made.payment, amount: made.amount, reason: "", reference: "R-1")
-        bench.plugin.twist("refunds/query") {
+        fixture.plugin.twist("refunds/query") {
             $0["refund", "refund_id"] = nil
             $0["refund", "reference"] = "R-1"
         }
         #expect(try await provider.query(refund: refund).outcome == .succeeded)
-        for other in [made, bench.refund(bench.reference(), cny(1_000))] {
+        for other in [made, fixture.refund(fixture.reference(), cny(1_000))] {
             let end = await ending { () async throws(ProviderError) in try await provider.query(refund: other) }
             #expect(end.error == .unavailable)
         }
     }
 
     @Test func `another refund's id and another amount give no report`() async throws {
-        let bench = RemoteFixture()
-        let provider = try bench.provider()
-        let refund = bench.refund(bench.reference(), cny(1_000))
+        let fixture = RemoteFixture()
+        let provider = try fixture.provider()
+        let refund = fixture.refund(fixture.reference(), cny(1_000))
         for call in ["refunds/make", "refunds/query"] {
-            bench.plugin.twist(call) { $0["refund", "amount"] = ["value": 3_990, "currency": "CNY"] }
+            fixture.plugin.twist(call) { $0["refund", "amount"] = ["value": 3_990, "currency": "CNY"] }
         }
         #expect(
             await ending { () async throws(ProviderError) in try await provider.refund(refund) }.error
                 == .outcomeUnknown)
         // Only the plugin may know the amount of a refund that is queried; the settlement compares it.
         #expect(try await provider.query(refund: refund).amount == cny(3_990))
-        bench.plugin.twist("refunds/make") { $0["refund", "refund_id"] = "ref_0000000000000000000000000a" }
+        fixture.plugin.twist("refunds/make") { $0["refund", "refund_id"] = "ref_0000000000000000000000000a" }
         #expect(
             await ending { () async throws(ProviderError) in try await provider.refund(refund) }.error
                 == .outcomeUnknown)
@@ -200,15 +200,15 @@ struct RemoteLieTests {
     func `a status means what the protocol says, and any other nothing`(
         status: String, outcome: PaymentOutcome
     ) async throws {
-        let bench = RemoteFixture()
-        bench.plugin.twist("payments/query") { said in
+        let fixture = RemoteFixture()
+        fixture.plugin.twist("payments/query") { said in
             said["payment", "status"] = status
             // Another amount is passed on, because Paydesk compares it.
             said["payment", "amount"] = ["value": 1, "currency": "CNY"]
             said["payment", "reason"] = "free text\nof any form"
             said["payment", "reference"] = String(repeating: "r", count: 200)
         }
-        let report = try await bench.provider().query(bench.reference())
+        let report = try await fixture.provider().query(fixture.reference())
         #expect(report.outcome == outcome && report.reference == nil)
     }
 
@@ -218,17 +218,17 @@ struct RemoteLieTests {
             (503, "unavailable", .unavailable), (504, "outcome_unknown", .outcomeUnknown),
         ])
     func `a signed refusal is what it says`(status: Int, word: String, error: ProviderError) async throws {
-        let bench = RemoteFixture()
-        let provider = try bench.provider()
+        let fixture = RemoteFixture()
+        let provider = try fixture.provider()
         for call in ["payments/open", "payments/cancel", "refunds/make", "payments/query"] {
-            bench.plugin.twist(call) { said in
+            fixture.plugin.twist(call) { said in
                 said.status = status
                 said.body = ["error": ["type": word, "reason": "too_much"]]
             }
         }
-        let refund = bench.refund(bench.reference())
+        let refund = fixture.refund(fixture.reference())
         #expect(
-            await ending { () async throws(ProviderError) in try await provider.open(bench.attempt()) }.error == error
+            await ending { () async throws(ProviderError) in try await provider.open(fixture.attempt()) }.error == error
         )
         #expect(await ending { () async throws(ProviderError) in try await provider.refund(refund) }.error == error)
         #expect(

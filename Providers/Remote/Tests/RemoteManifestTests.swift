@@ -8,8 +8,8 @@ import Testing
 
 struct RemoteManifestTests {
     @Test func `what an account can do is its plugin's to say`() async throws {
-        let bench = RemoteFixture()
-        let provider = try bench.provider()
+        let fixture = RemoteFixture()
+        let provider = try fixture.provider()
         #expect(provider.contractTypes.isEmpty && provider.manifest == RemoteProvider.manifest)
         #expect(await provider.fetchManifest(keeps: true) == .pinned)
         #expect(provider.contractTypes == [.url, .qr])
@@ -17,7 +17,7 @@ struct RemoteManifestTests {
         #expect(manifest.displayName == "Scripted" && manifest.currencies.map(\.code) == ["CNY", "USD"])
         #expect(manifest.cancel == .definite && manifest.refunds == .partial && manifest.kind == "remote")
         #expect(manifest.notifications == [.post] && !manifest.recurring)
-        #expect(await bench.book.writes == 1)
+        #expect(await fixture.book.writes == 1)
     }
 
     @Test(
@@ -29,17 +29,17 @@ struct RemoteManifestTests {
             ("cancel", #""perhaps""#), ("refunds", "null"), ("notifications", #""yes""#),
         ])
     func `a manifest that is none opens nothing`(member: String, json: String) async throws {
-        let bench = RemoteFixture()
-        let provider = try bench.provider()
-        bench.plugin.twist("manifest", Self.saying(member, json))
+        let fixture = RemoteFixture()
+        let provider = try fixture.provider()
+        fixture.plugin.twist("manifest", Self.saying(member, json))
         guard case .awaited = await provider.fetchManifest(keeps: true) else {
             Issue.record("\(member) was taken: \(provider.manifest)")
             return
         }
         #expect(provider.contractTypes.isEmpty)
-        let end = await ending { () async throws(ProviderError) in try await provider.open(bench.attempt()) }
+        let end = await ending { () async throws(ProviderError) in try await provider.open(fixture.attempt()) }
         #expect(end.error == .unavailable)
-        #expect(!bench.plugin.asked.contains { $0.path == "payments/open" })
+        #expect(!fixture.plugin.asked.contains { $0.path == "payments/open" })
         #expect(await provider.diagnose().map(\.level) == [.fault])
     }
 
@@ -57,102 +57,102 @@ struct RemoteManifestTests {
     func `a manifest that changes opens no new payment, and what was begun goes on`(
         member: String, json: String
     ) async throws {
-        let bench = RemoteFixture()
-        let provider = try bench.provider()
+        let fixture = RemoteFixture()
+        let provider = try fixture.provider()
         _ = await provider.fetchManifest(keeps: true)
         let before = provider.manifest
-        let attempt = bench.attempt()
+        let attempt = fixture.attempt()
         let payment = ProviderReference(
             payment: attempt.payment, reference: try await provider.open(attempt).reference, amount: attempt.amount)
-        bench.plugin.twist("manifest", Self.saying(member, json))
+        fixture.plugin.twist("manifest", Self.saying(member, json))
         #expect(await provider.fetchManifest(keeps: true) == .changed(what: member))
         #expect(provider.contractTypes.isEmpty && provider.manifest == before)
-        #expect(bench.logged.contains { $0.hasPrefix("error") && $0.contains("what=\(member)") })
-        let asked = bench.plugin.asked.count
-        let end = await ending { () async throws(ProviderError) in try await provider.open(bench.attempt()) }
-        #expect(end.error == .unavailable && bench.plugin.asked.count == asked)
+        #expect(fixture.logged.contains { $0.hasPrefix("error") && $0.contains("what=\(member)") })
+        let asked = fixture.plugin.asked.count
+        let end = await ending { () async throws(ProviderError) in try await provider.open(fixture.attempt()) }
+        #expect(end.error == .unavailable && fixture.plugin.asked.count == asked)
         #expect(try await provider.query(payment).outcome == .accepted)
         #expect(try await provider.cancel(payment).outcome == .accepted)
-        #expect(try await provider.refund(bench.refund(payment, cny(1_000))).outcome == .succeeded)
+        #expect(try await provider.refund(fixture.refund(payment, cny(1_000))).outcome == .succeeded)
         let text = #"{"type":"payment","payment":{"payment_id":"\#(payment.payment)","status":"waiting"}}"#
-        let received = try await provider.receive(ScriptedPlugin.notice(text, time: bench.clock.now.rawValue))
+        let received = try await provider.receive(ScriptedPlugin.notice(text, time: fixture.clock.now.rawValue))
         #expect(received.facts.count == 1)
         // The doctor, another process, sees it; a plugin that goes back to the first has its account back.
-        #expect(try await bench.provider().diagnose().map(\.level) == [.good, .fault])
-        bench.plugin.twist("manifest", nil)
+        #expect(try await fixture.provider().diagnose().map(\.level) == [.good, .fault])
+        fixture.plugin.twist("manifest", nil)
         #expect(await provider.fetchManifest(keeps: true) == .pinned)
         #expect(!provider.contractTypes.isEmpty)
-        #expect(try await bench.provider().diagnose().map(\.level) == [.good])
+        #expect(try await fixture.provider().diagnose().map(\.level) == [.good])
         // A restart takes what is said then.
-        bench.plugin.twist("manifest", Self.saying(member, json))
-        #expect(await (try bench.provider()).fetchManifest(keeps: true) == .pinned)
-        #expect(try await bench.provider().diagnose().map(\.level) == [.good])
+        fixture.plugin.twist("manifest", Self.saying(member, json))
+        #expect(await (try fixture.provider()).fetchManifest(keeps: true) == .pinned)
+        #expect(try await fixture.provider().diagnose().map(\.level) == [.good])
     }
 
     @Test func `what a call pinned first is written down by the next look`() async throws {
-        let bench = RemoteFixture()
-        let provider = try bench.provider()
-        _ = try await provider.cancel(bench.reference())
+        let fixture = RemoteFixture()
+        let provider = try fixture.provider()
+        _ = try await provider.cancel(fixture.reference())
         #expect(provider.manifestState == .pinned)
-        #expect(try await bench.book.value("manifest") == nil)
+        #expect(try await fixture.book.value("manifest") == nil)
         #expect(await provider.fetchManifest(keeps: true) == .pinned)
-        #expect(try await bench.book.value("manifest") != nil)
+        #expect(try await fixture.book.value("manifest") != nil)
     }
 
     @Test func `a plugin that is down at the start is taken once it is up`() async throws {
-        let bench = RemoteFixture()
-        let provider = try bench.provider()
-        bench.plugin.twist("manifest") { $0.raw = IncomingReply(status: 502) }
+        let fixture = RemoteFixture()
+        let provider = try fixture.provider()
+        fixture.plugin.twist("manifest") { $0.raw = IncomingReply(status: 502) }
         guard case .awaited(let why) = await provider.fetchManifest(keeps: true) else {
             Issue.record("there is no manifest")
             return
         }
         #expect(why.contains("does not answer"))
         #expect(
-            await ending { () async throws(ProviderError) in try await provider.open(bench.attempt()) }.error
+            await ending { () async throws(ProviderError) in try await provider.open(fixture.attempt()) }.error
                 == .unavailable)
-        bench.plugin.twist("manifest", nil)
+        fixture.plugin.twist("manifest", nil)
         // What comes first asks again by itself.
-        #expect(try await provider.open(bench.attempt()).reference == "P-1")
+        #expect(try await provider.open(fixture.attempt()).reference == "P-1")
         #expect(provider.manifestState == .pinned && provider.contractTypes == [.url, .qr])
     }
 
     @Test func `the rules of the manifest hold whatever is asked`() async throws {
-        let bench = RemoteFixture()
-        bench.plugin.twist("manifest") { said in
+        let fixture = RemoteFixture()
+        fixture.plugin.twist("manifest") { said in
             said.body["cancel"] = "none"
             said.body["refunds"] = "full"
             said.body["notifications"] = false
             said.body["contract_types"] = ["qr"]
             said.body["currencies"] = ["CNY"]
         }
-        let provider = try bench.provider()
-        let payment = bench.reference()
+        let provider = try fixture.provider()
+        let payment = fixture.reference()
         func error<Value: Sendable>(_ call: () async throws(ProviderError) -> Value) async -> ProviderError? {
             await ending(call).error
         }
         _ = await provider.fetchManifest(keeps: false)
-        let asked = bench.plugin.asked.count
+        let asked = fixture.plugin.asked.count
         #expect(await error { () async throws(ProviderError) in try await provider.cancel(payment) } == .unsupported)
         #expect(
-            await error { () async throws(ProviderError) in try await provider.refund(bench.refund(payment, cny(1))) }
+            await error { () async throws(ProviderError) in try await provider.refund(fixture.refund(payment, cny(1))) }
                 == .rejected(reason: "refund_in_full_only"))
         let usd = Money(value: 100, currency: Currency("USD")!)
         #expect(
-            await error { () async throws(ProviderError) in try await provider.open(bench.attempt(usd)) }
+            await error { () async throws(ProviderError) in try await provider.open(fixture.attempt(usd)) }
                 == .unfit(reason: "currency_unsupported"))
         #expect(
             await error { () async throws(ProviderError) in
-                try await provider.open(bench.attempt(accepts: [.url]))
+                try await provider.open(fixture.attempt(accepts: [.url]))
             } == .unfit(reason: "contract_not_accepted"))
-        let notice = ScriptedPlugin.notice("{}", time: bench.clock.now.rawValue)
+        let notice = ScriptedPlugin.notice("{}", time: fixture.clock.now.rawValue)
         #expect(await error { () async throws(ProviderError) in try await provider.receive(notice) } == .unsupported)
-        #expect(bench.plugin.asked.count == asked)
+        #expect(fixture.plugin.asked.count == asked)
     }
 
     @Test func `the server writes down what it goes by, and a question of another process does not`() async throws {
-        let bench = RemoteFixture()
-        _ = await (try bench.provider()).fetchManifest(keeps: false)
-        #expect(await bench.book.writes == 0)
+        let fixture = RemoteFixture()
+        _ = await (try fixture.provider()).fetchManifest(keeps: false)
+        #expect(await fixture.book.writes == 0)
     }
 }

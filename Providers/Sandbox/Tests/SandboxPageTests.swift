@@ -6,7 +6,7 @@ import SandboxProvider
 import Testing
 
 struct SandboxPageTests {
-    private let bench = SandboxFixture()
+    private let fixture = SandboxFixture()
 
     private func html(_ page: PaymentPage?) throws -> String {
         guard case .html(let html)? = page else { throw ProviderError.unsupported }
@@ -14,8 +14,8 @@ struct SandboxPageTests {
     }
 
     @Test func `the page shows the order and three buttons`() async throws {
-        let provider = try bench.provider()
-        let attempt = bench.attempt()
+        let provider = try fixture.provider()
+        let attempt = fixture.attempt()
         _ = try await provider.open(attempt)
         let page = try html(await provider.page(attempt.payment))
         for part in [
@@ -26,11 +26,11 @@ struct SandboxPageTests {
     }
 
     @Test func `a hostile title and return address stay text`() async throws {
-        let provider = try bench.provider()
-        let attempt = bench.attempt(
+        let provider = try fixture.provider()
+        let attempt = fixture.attempt(
             title: "</title><img src=x onerror='alert(1)'>&\"", returnURL: "https://app.example/?a=\"><script>")
         _ = try await provider.open(attempt)
-        _ = try await provider.cancel(bench.reference(attempt))
+        _ = try await provider.cancel(fixture.reference(attempt))
         let page = try html(await provider.page(attempt.payment))
         #expect(page.contains("&lt;/title&gt;&lt;img src=x onerror=&#39;alert(1)&#39;&gt;&amp;&quot;"))
         #expect(page.contains("href=\"https://app.example/?a=&quot;&gt;&lt;script&gt;\""))
@@ -45,15 +45,15 @@ struct SandboxPageTests {
     func `an act moves the book and sends its signed notification`(
         act: String, type: String, outcome: PaymentOutcome
     ) async throws {
-        let provider = try bench.provider()
-        let attempt = bench.attempt(returnURL: "https://app.example/done")
+        let provider = try fixture.provider()
+        let attempt = fixture.attempt(returnURL: "https://app.example/done")
         _ = try await provider.open(attempt)
         let page = try await provider.act(attempt.payment, form: ["outcome": act])
         #expect(page == .redirect("https://app.example/done"))
         // A query about a payment in processing only states that it is not paid yet.
         let asked = outcome == .processing ? .accepted : outcome
-        #expect(try await provider.query(bench.reference(attempt)).outcome == asked)
-        let sent = try #require(bench.transport.requests.first)
+        #expect(try await provider.query(fixture.reference(attempt)).outcome == asked)
+        let sent = try #require(fixture.transport.requests.first)
         #expect(sent.method == "POST" && sent.url == "https://pay.example/v1/notify/box")
         let raw = RawNotification(method: .post, headers: sent.headers, body: sent.body)
         let received = try await provider.receive(raw)
@@ -63,36 +63,36 @@ struct SandboxPageTests {
     }
 
     @Test func `without a return address the payer gets a page`() async throws {
-        let provider = try bench.provider()
-        let attempt = bench.attempt()
+        let provider = try fixture.provider()
+        let attempt = fixture.attempt()
         _ = try await provider.open(attempt)
         let page = try html(await provider.act(attempt.payment, form: ["outcome": "succeed"]))
         #expect(page.contains("Paid.") && !page.contains("<form"))
     }
 
     @Test func `paying twice sends the same event twice and failing afterwards sends nothing`() async throws {
-        let provider = try bench.provider()
-        let attempt = bench.attempt()
+        let provider = try fixture.provider()
+        let attempt = fixture.attempt()
         _ = try await provider.open(attempt)
         for act in ["succeed", "succeed", "fail"] {
             _ = try await provider.act(attempt.payment, form: ["outcome": act])
         }
-        let bodies = bench.transport.requests.map(\.body)
+        let bodies = fixture.transport.requests.map(\.body)
         #expect(bodies.count == 2 && bodies.first == bodies.last)
-        #expect(try await provider.query(bench.reference(attempt)).outcome == .succeeded(cny(3990)))
+        #expect(try await provider.query(fixture.reference(attempt)).outcome == .succeeded(cny(3990)))
     }
 
     @Test func `two payments left pending are two events`() async throws {
-        let provider = try bench.provider()
-        let attempt = bench.attempt()
+        let provider = try fixture.provider()
+        let attempt = fixture.attempt()
         _ = try await provider.open(attempt)
         for _ in 0..<2 { _ = try await provider.act(attempt.payment, form: ["outcome": "pending"]) }
-        #expect(Set(bench.transport.requests.map(\.body)).count == 2)
+        #expect(Set(fixture.transport.requests.map(\.body)).count == 2)
     }
 
     @Test func `of acts that race one wins and its event is the only one`() async throws {
-        let provider = try bench.provider()
-        let attempt = bench.attempt()
+        let provider = try fixture.provider()
+        let attempt = fixture.attempt()
         _ = try await provider.open(attempt)
         await withTaskGroup(of: Void.self) { group in
             for index in 0..<16 {
@@ -102,49 +102,49 @@ struct SandboxPageTests {
                 }
             }
         }
-        #expect(Set(bench.transport.requests.map(\.body)).count == 1)
+        #expect(Set(fixture.transport.requests.map(\.body)).count == 1)
     }
 
     @Test func `a notification that cannot be delivered does not trouble the payer`() async throws {
-        let bench = SandboxFixture { _ throws(HTTPTransportError) in throw .notSent }
-        let provider = try bench.provider()
-        let attempt = bench.attempt(returnURL: "https://app.example/done")
+        let fixture = SandboxFixture { _ throws(HTTPTransportError) in throw .notSent }
+        let provider = try fixture.provider()
+        let attempt = fixture.attempt(returnURL: "https://app.example/done")
         _ = try await provider.open(attempt)
         let page = try await provider.act(attempt.payment, form: ["outcome": "succeed"])
         #expect(page == .redirect("https://app.example/done"))
-        #expect(try await provider.query(bench.reference(attempt)).outcome == .succeeded(cny(3990)))
+        #expect(try await provider.query(fixture.reference(attempt)).outcome == .succeeded(cny(3990)))
     }
 
     @Test(arguments: [[:], ["outcome": ""], ["outcome": "Succeed"], ["act": "succeed"]] as [[String: String]])
     func `another form is refused and changes nothing`(form: [String: String]) async throws {
-        let provider = try bench.provider()
-        let attempt = bench.attempt()
+        let provider = try fixture.provider()
+        let attempt = fixture.attempt()
         _ = try await provider.open(attempt)
         guard case .refused? = try await provider.act(attempt.payment, form: form) else {
             Issue.record("the form was taken")
             return
         }
-        #expect(try await provider.query(bench.reference(attempt)).outcome == .accepted)
-        #expect(bench.transport.requests.isEmpty)
+        #expect(try await provider.query(fixture.reference(attempt)).outcome == .accepted)
+        #expect(fixture.transport.requests.isEmpty)
     }
 
     @Test func `a cancelled payment says so and takes no act`() async throws {
-        let provider = try bench.provider()
-        let attempt = bench.attempt(returnURL: "https://app.example/done")
+        let provider = try fixture.provider()
+        let attempt = fixture.attempt(returnURL: "https://app.example/done")
         _ = try await provider.open(attempt)
-        _ = try await provider.cancel(bench.reference(attempt))
+        _ = try await provider.cancel(fixture.reference(attempt))
         for act in ["succeed", "fail", "pending"] {
             let page = try html(await provider.act(attempt.payment, form: ["outcome": act]))
             #expect(page.contains("cancelled") && !page.contains("<form"))
         }
-        #expect(bench.transport.requests.isEmpty)
-        #expect(try await provider.query(bench.reference(attempt)).outcome == .cancelled)
+        #expect(fixture.transport.requests.isEmpty)
+        #expect(try await provider.query(fixture.reference(attempt)).outcome == .cancelled)
     }
 
     @Test func `the page works while the service plays trouble`() async throws {
-        let attempt = bench.attempt()
-        _ = try await bench.provider().open(attempt)
-        let provider = try bench.provider(["reply": .text("error")])
+        let attempt = fixture.attempt()
+        _ = try await fixture.provider().open(attempt)
+        let provider = try fixture.provider(["reply": .text("error")])
         #expect(try html(await provider.page(attempt.payment)).contains("39.90"))
         #expect(try html(await provider.act(attempt.payment, form: ["outcome": "succeed"])).contains("Paid."))
     }

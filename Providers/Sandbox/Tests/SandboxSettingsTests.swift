@@ -43,10 +43,10 @@ struct SandboxSettingsTests {
 
     @Test(arguments: [("stripe", .stripe), ("url", .url), ("qr", .qr), ("none", .none)] as [(String, ContractType)])
     func `an account makes its one contract type`(word: String, type: ContractType) async throws {
-        let bench = SandboxFixture()
-        let provider = try bench.provider(["contract": .text(word)])
+        let fixture = SandboxFixture()
+        let provider = try fixture.provider(["contract": .text(word)])
         #expect(provider.contractTypes == [type])
-        #expect(try await provider.open(bench.attempt()).instruction.type == type)
+        #expect(try await provider.open(fixture.attempt()).instruction.type == type)
     }
 
     @Test func `the defaults of the schema are the defaults of the code`() async throws {

@@ -28,12 +28,12 @@ struct StripeAmountTests {
         ] as [(Int64, String, String)])
     func `what cannot be charged exactly is refused`(value: Int64, code: String, reason: String) async throws {
         #expect(throws: ProviderError.rejected(reason: reason)) { try StripeAmount(money(value, code)) }
-        let bench = StripeFixture()
-        let provider = try bench.provider()
+        let fixture = StripeFixture()
+        let provider = try fixture.provider()
         await #expect(throws: ProviderError.unfit(reason: reason)) {
-            try await provider.open(bench.attempt(money(value, code)))
+            try await provider.open(fixture.attempt(money(value, code)))
         }
-        #expect(bench.calls.isEmpty)
+        #expect(fixture.calls.isEmpty)
     }
 
     @Test(

@@ -8,10 +8,10 @@ import Testing
 struct StripeDoctorTests {
     @Test(arguments: [[:], StripeFixture.sessions])
     func `a key that Stripe takes is good`(_ settings: [String: SettingValue]) async throws {
-        let bench = StripeFixture()
-        let found = await (try bench.provider(settings)).diagnose()
+        let fixture = StripeFixture()
+        let found = await (try fixture.provider(settings)).diagnose()
         #expect(found.map(\.level) == [.good] && found.first?.words.contains("test mode") == true)
-        #expect(bench.transport.requests.map(\.method) == ["GET"])
+        #expect(fixture.transport.requests.map(\.method) == ["GET"])
     }
 
     /// An answer, and the finding for the operator.
@@ -30,11 +30,11 @@ struct StripeDoctorTests {
 
     @Test func `what Stripe answers is said with its remedy, and no key is`() async throws {
         for (reply, level, says) in Self.answers {
-            let bench = StripeFixture { _ throws(HTTPTransportError) in
+            let fixture = StripeFixture { _ throws(HTTPTransportError) in
                 guard let reply else { throw .notSent }
                 return reply
             }
-            let found = await (try bench.provider()).diagnose()
+            let found = await (try fixture.provider()).diagnose()
             #expect(found.map(\.level) == [level], "\(says): \(found)")
             #expect(found.allSatisfy { $0.words.contains(says) && !$0.words.contains("planted") }, "\(found)")
         }

@@ -63,41 +63,41 @@ struct StripeErrorTests {
         Row("200 and a list", IncomingReply(status: 200, body: Data("[]".utf8)), .outcomeUnknown, .unavailable),
     ]
 
-    private func bench(_ row: Row) -> StripeFixture {
+    private func fixture(_ row: Row) -> StripeFixture {
         StripeFixture { _ throws(HTTPTransportError) in try row.reply.get() }
     }
 
     @Test(arguments: rows)
     func `an opening's answer has one meaning`(row: Row) async throws {
         for settings in [[:], StripeFixture.sessions] {
-            let bench = bench(row)
-            await #expect(throws: row.change) { try await bench.provider(settings).open(bench.attempt()) }
+            let fixture = fixture(row)
+            await #expect(throws: row.change) { try await fixture.provider(settings).open(fixture.attempt()) }
         }
     }
 
     @Test(arguments: rows)
     func `a question's answer has one meaning`(row: Row) async throws {
-        let bench = bench(row)
-        let provider = try bench.provider()
-        let reference = bench.reference(bench.attempt(), "pi_1")
+        let fixture = fixture(row)
+        let provider = try fixture.provider()
+        let reference = fixture.reference(fixture.attempt(), "pi_1")
         await #expect(throws: row.question) { try await provider.query(reference) }
         await #expect(throws: row.question) {
-            try await provider.query(refund: bench.refund(reference, usd(1), reference: "re_1"))
+            try await provider.query(refund: fixture.refund(reference, usd(1), reference: "re_1"))
         }
     }
 
     @Test(arguments: rows)
     func `a refund's answer has one meaning`(row: Row) async throws {
-        let bench = bench(row)
-        let reference = bench.reference(bench.attempt(), "pi_1")
-        await #expect(throws: row.change) { try await bench.provider().refund(bench.refund(reference, usd(1))) }
+        let fixture = fixture(row)
+        let reference = fixture.reference(fixture.attempt(), "pi_1")
+        await #expect(throws: row.change) { try await fixture.provider().refund(fixture.refund(reference, usd(1))) }
     }
 
     @Test func `a refund's key that was used otherwise leaves its outcome unknown`() async throws {
-        let bench = StripeFixture { _ in .stripe(400, "idempotency_error") }
-        let reference = bench.reference(bench.attempt(), "pi_1")
+        let fixture = StripeFixture { _ in .stripe(400, "idempotency_error") }
+        let reference = fixture.reference(fixture.attempt(), "pi_1")
         await #expect(throws: ProviderError.outcomeUnknown) {
-            try await bench.provider().refund(bench.refund(reference, usd(1)))
+            try await fixture.provider().refund(fixture.refund(reference, usd(1)))
         }
     }
 
@@ -115,26 +115,26 @@ struct StripeErrorTests {
         let headers = [("Stripe-Should-Retry", advice), ("Retry-After", after)].compactMap { name, value in
             value.map { (name: name, value: $0) }
         }
-        let bench = StripeFixture { _ in .stripe(status, "api_error", headers: headers) }
-        _ = try? await bench.provider().open(bench.attempt())
-        #expect(bench.transport.requests.count == calls)
-        let keys = bench.transport.requests.map { FakeStripeServerCall($0).header("idempotency-key") }
+        let fixture = StripeFixture { _ in .stripe(status, "api_error", headers: headers) }
+        _ = try? await fixture.provider().open(fixture.attempt())
+        #expect(fixture.transport.requests.count == calls)
+        let keys = fixture.transport.requests.map { FakeStripeServerCall($0).header("idempotency-key") }
         #expect(Set(keys).count == 1 && keys[0]?.hasSuffix("-open") == true)
-        let pauses = bench.pauses.withLock { $0 }
+        let pauses = fixture.pauses.withLock { $0 }
         #expect(pauses.count == calls - 1)
         #expect(pauses.allSatisfy { $0 >= .milliseconds(after == "2" ? 2_000 : 500) && $0 <= .seconds(5) })
     }
 
     @Test func `a call that succeeds at last is a success`() async throws {
-        let bench = StripeFixture()
-        bench.standIn.script(.stripe(500, "api_error"), .stripe(409, "idempotency_error", "idempotency_key_in_use"))
-        let opened = try await bench.provider().open(bench.attempt())
-        #expect(opened.outcome == .accepted && bench.calls.count == 3)
+        let fixture = StripeFixture()
+        fixture.standIn.script(.stripe(500, "api_error"), .stripe(409, "idempotency_error", "idempotency_key_in_use"))
+        let opened = try await fixture.provider().open(fixture.attempt())
+        #expect(opened.outcome == .accepted && fixture.calls.count == 3)
     }
 
     @Test func `a service that takes its time is not asked again and again`() async throws {
-        let bench = StripeFixture()
-        let clock = bench.clock
+        let fixture = StripeFixture()
+        let clock = fixture.clock
         let slow = StripeFixture { _ in
             clock.advance(seconds: 21)
             return .stripe(500, "api_error")
@@ -143,7 +143,7 @@ struct StripeErrorTests {
             http: slow.transport, time: clock.time, random: slow.context.random, book: slow.context.book, notifyURL: "",
             publicURL: "https://pay.example")
         let provider = try StripeProvider(account: StripeFixture.account(), context: context, pause: { _ in })
-        await #expect(throws: ProviderError.outcomeUnknown) { try await provider.open(bench.attempt()) }
+        await #expect(throws: ProviderError.outcomeUnknown) { try await provider.open(fixture.attempt()) }
         #expect(slow.transport.requests.count == 1)
     }
 }

@@ -7,17 +7,17 @@ import Synchronization
 import Testing
 
 struct StripeEventTests {
-    private let bench = StripeFixture()
+    private let fixture = StripeFixture()
 
     private func facts(_ type: String, _ object: Any) async throws -> [ProviderFact] {
-        try await bench.provider().receive(bench.notification(type, object)).facts
+        try await fixture.provider().receive(fixture.notification(type, object)).facts
     }
 
     @Test func `a succeeded PaymentIntent states its amount and its id`() async throws {
-        let attempt = bench.attempt()
-        _ = try await bench.provider().open(attempt)
-        _ = bench.standIn.act(succeed: true, on: attempt.payment.rawValue)
-        let intent = try #require(bench.standIn.state.withLock { $0.intents.first })
+        let attempt = fixture.attempt()
+        _ = try await fixture.provider().open(attempt)
+        _ = fixture.standIn.act(succeed: true, on: attempt.payment.rawValue)
+        let intent = try #require(fixture.standIn.state.withLock { $0.intents.first })
         #expect(
             try await facts("payment_intent.succeeded", intent.json) == [
                 .payment(
@@ -26,10 +26,10 @@ struct StripeEventTests {
     }
 
     @Test func `a session's PaymentIntent tells of success and failed tries only`() async throws {
-        let attempt = bench.attempt()
-        _ = try await bench.provider(StripeFixture.sessions).open(attempt)
-        _ = bench.standIn.act(succeed: false, on: attempt.payment.rawValue)
-        var intent = try #require(bench.standIn.state.withLock { $0.intents.first })
+        let attempt = fixture.attempt()
+        _ = try await fixture.provider(StripeFixture.sessions).open(attempt)
+        _ = fixture.standIn.act(succeed: false, on: attempt.payment.rawValue)
+        var intent = try #require(fixture.standIn.state.withLock { $0.intents.first })
         #expect(
             try await facts("payment_intent.payment_failed", intent.json) == [
                 .payment(
@@ -49,9 +49,9 @@ struct StripeEventTests {
         "checkout.sessions.completed", "ping", "v2.core.event",
     ])
     func `an event of another type states nothing and is acknowledged`(type: String) async throws {
-        let received = try await bench.provider().receive(bench.notification(type, ["id": "x", "status": 7]))
+        let received = try await fixture.provider().receive(fixture.notification(type, ["id": "x", "status": 7]))
         #expect(received.facts.isEmpty && received.type == type && received.acknowledgement.status == 200)
-        #expect(bench.calls.isEmpty)
+        #expect(fixture.calls.isEmpty)
     }
 
     @Test(arguments: ["payment_intent.succeeded", "checkout.session.completed", "refund.created", "charge.refunded"])
@@ -64,9 +64,9 @@ struct StripeEventTests {
     }
 
     @Test func `a refund that was made in the Dashboard is told with Stripe's id`() async throws {
-        let provider = try bench.provider()
-        let payment = try await bench.paid(provider)
-        let intent = bench.standIn.state.withLock { $0.intents[0].id }
+        let provider = try fixture.provider()
+        let payment = try await fixture.paid(provider)
+        let intent = fixture.standIn.state.withLock { $0.intents[0].id }
         let refund = FakeStripeServer.Refund(
             id: "re_dashboard", intent: intent, amount: 990, currency: "usd", metadata: [:], created: 0)
         let expected = ProviderFact.refund(
@@ -75,7 +75,7 @@ struct StripeEventTests {
                 paymentReference: intent))
         #expect(try await facts("refund.created", refund.json) == [expected])
         #expect(try await facts("charge.refund.updated", refund.json) == [expected])
-        bench.standIn.state.withLock { $0.refunds.append(refund) }
+        fixture.standIn.state.withLock { $0.refunds.append(refund) }
         // The charge's event has no refunds in it, so they are asked for.
         let charge: [String: Any] = ["id": "ch_1", "payment_intent": intent, "refunded": false, "amount_refunded": 990]
         #expect(try await facts("charge.refunded", charge) == [expected])
@@ -90,8 +90,8 @@ struct StripeEventTests {
         ] as [(String, String, DisputeOutcome?)])
     func `a dispute is traced by its PaymentIntent`(type: String, status: String, outcome: DisputeOutcome?) async throws
     {
-        let payment = try await bench.paid(try bench.provider())
-        let intent = bench.standIn.state.withLock { $0.intents[0].id }
+        let payment = try await fixture.paid(try fixture.provider())
+        let intent = fixture.standIn.state.withLock { $0.intents[0].id }
         let dispute: [String: Any] = [
             "id": "du_1", "amount": 3990, "currency": "usd", "status": status, "payment_intent": intent,
         ]
@@ -105,24 +105,24 @@ struct StripeEventTests {
     }
 
     @Test func `while Stripe cannot say whose it is the notification is not taken`() async throws {
-        let provider = try bench.provider()
+        let provider = try fixture.provider()
         let dispute: [String: Any] = [
             "id": "du_1", "amount": 1, "currency": "usd", "status": "lost", "payment_intent": "pi_1",
         ]
-        let raw = bench.notification("charge.dispute.closed", dispute)
-        bench.standIn.script(.stripe(429, "rate_limit_error"))
+        let raw = fixture.notification("charge.dispute.closed", dispute)
+        fixture.standIn.script(.stripe(429, "rate_limit_error"))
         await #expect(throws: ProviderError.unavailable) { try await provider.receive(raw) }
         // A PaymentIntent that is not found belongs to another account.
         #expect(try await provider.receive(raw).facts.isEmpty)
     }
 
     @Test func `the other mode is refused and a connected account's events mean nothing`() async throws {
-        let provider = try bench.provider()
-        let payment = try await bench.paid(provider)
-        let intent = bench.standIn.state.withLock { $0.intents[0].json }
+        let provider = try fixture.provider()
+        let payment = try await fixture.paid(provider)
+        let intent = fixture.standIn.state.withLock { $0.intents[0].json }
         func raw(_ body: Data) -> RawNotification {
             FakeStripeServer.notification(
-                body, [FakeStripeServer.signature(body, at: bench.clock.now.rawValue, secret: StripeFixture.secret)])
+                body, [FakeStripeServer.signature(body, at: fixture.clock.now.rawValue, secret: StripeFixture.secret)])
         }
         let live = FakeStripeServer.event("payment_intent.succeeded", intent, livemode: true)
         await #expect(throws: ProviderError.unproven(.otherMode)) { try await provider.receive(raw(live)) }
@@ -150,7 +150,7 @@ struct StripeEventTests {
     func `a genuine body that cannot be understood is rejected`(text: String, reason: String) async throws {
         let body = Data(text.utf8)
         let raw = FakeStripeServer.notification(
-            body, [FakeStripeServer.signature(body, at: bench.clock.now.rawValue, secret: StripeFixture.secret)])
-        await #expect(throws: ProviderError.rejected(reason: reason)) { try await bench.provider().receive(raw) }
+            body, [FakeStripeServer.signature(body, at: fixture.clock.now.rawValue, secret: StripeFixture.secret)])
+        await #expect(throws: ProviderError.rejected(reason: reason)) { try await fixture.provider().receive(raw) }
     }
 }

@@ -26,9 +26,9 @@ struct StripeInteropTests {
         let output = try await python.run("verify.py", input: Data(questions.joined(separator: [0x0A])))
         let verdicts = output.split(separator: "\n").map(String.init)
         try #require(verdicts.count == rows.count)
-        let bench = StripeFixture()
-        bench.clock.advance(seconds: now - bench.clock.now.rawValue)
-        let provider = try bench.provider()
+        let fixture = StripeFixture()
+        fixture.clock.advance(seconds: now - fixture.clock.now.rawValue)
+        let provider = try fixture.provider()
         for (row, verdict) in zip(rows, verdicts) {
             let raw = FakeStripeServer.notification(StripeHeaderTable.body, [row.header])
             let ours = (try? await provider.receive(raw)) != nil
@@ -59,15 +59,15 @@ struct StripeInteropTests {
     }()
 
     @Test func `about what the stand-in's events say`() async throws {
-        let bench = StripeFixture()
-        bench.clock.advance(seconds: Int64(Date().timeIntervalSince1970) - bench.clock.now.rawValue)
+        let fixture = StripeFixture()
+        fixture.clock.advance(seconds: Int64(Date().timeIntervalSince1970) - fixture.clock.now.rawValue)
         var questions: [Data] = []
         for (number, (mode, what, _)) in Self.events.enumerated() {
             let event = RehearsedEvent(
                 id: "\(number)",
-                payment: ProviderReference(payment: bench.ids.make(), reference: nil, amount: usd(990)), what: what)
+                payment: ProviderReference(payment: fixture.ids.make(), reference: nil, amount: usd(990)), what: what)
             let raw = try #require(
-                try await StripeRehearsal(mode: mode).notification(event, .genuine, in: bench.context))
+                try await StripeRehearsal(mode: mode).notification(event, .genuine, in: fixture.context))
             let header = try #require(raw.headers.first { $0.name == "stripe-signature" })
             questions.append(
                 try JSONSerialization.data(withJSONObject: [

@@ -21,9 +21,9 @@ struct StripeSecrecyTests {
             "message":"Invalid API Key provided: sk_test_planted","payment_intent":{"client_secret":"pi_1_secret_planted"}}}
             """.utf8)
         let headers = [(name: "Request-Id", value: "req_Ab9")]
-        let bench = StripeFixture { _ in IncomingReply(status: status, headers: headers, body: body) }
-        let shown = await bench.shown(by: try bench.provider(), "pi_1", keepsResults: false)
-        let logged = bench.logged
+        let fixture = StripeFixture { _ in IncomingReply(status: status, headers: headers, body: body) }
+        let shown = await fixture.shown(by: try fixture.provider(), "pi_1", keepsResults: false)
+        let logged = fixture.logged
         #expect(logged.count >= 5 && logged.allSatisfy { $0.contains("request_id=req_Ab9") })
         for text in shown {
             for secret in Self.planted + [FakeStripeServer.key, StripeFixture.secret] {
@@ -33,11 +33,11 @@ struct StripeSecrecyTests {
     }
 
     @Test func `a strange request id is not logged`() async throws {
-        let bench = StripeFixture { _ in
+        let fixture = StripeFixture { _ in
             IncomingReply(status: 500, headers: [(name: "request-id", value: "a b\u{1B}[31m")])
         }
-        _ = try? await bench.provider().open(bench.attempt())
-        let logged = bench.logged
+        _ = try? await fixture.provider().open(fixture.attempt())
+        let logged = fixture.logged
         #expect(logged.count == 3 && !logged.contains { $0.contains("request_id") || $0.contains("\u{1B}") })
     }
 
@@ -58,15 +58,15 @@ struct StripeSecrecyTests {
     }
 
     @Test func `a notification's body is in no error`() async throws {
-        let bench = StripeFixture()
+        let fixture = StripeFixture()
         let body = Data(#"{"id":"evt_1","payer@example.com":"4242"#.utf8)
         for secret in [StripeFixture.secret, "whsec_other"] {
             let raw = FakeStripeServer.notification(
-                body, [FakeStripeServer.signature(body, at: bench.clock.now.rawValue, secret: secret)])
-            let error = await #expect(throws: ProviderError.self) { try await bench.provider().receive(raw) }
+                body, [FakeStripeServer.signature(body, at: fixture.clock.now.rawValue, secret: secret)])
+            let error = await #expect(throws: ProviderError.self) { try await fixture.provider().receive(raw) }
             #expect(!"\(String(reflecting: error))".contains("payer"))
         }
-        #expect(bench.logged.isEmpty)
+        #expect(fixture.logged.isEmpty)
     }
 
     @Test(arguments: TestEngine.allCases)

@@ -77,13 +77,13 @@ struct StripeSettingsTests {
     }
 
     @Test func `a test key in production mode is warned of`() throws {
-        let bench = StripeFixture()
-        _ = try bench.provider(isDevelopment: false)
-        #expect(bench.logged.count { $0.hasPrefix("warning stripe: a test key") } == 1)
+        let fixture = StripeFixture()
+        _ = try fixture.provider(isDevelopment: false)
+        #expect(fixture.logged.count { $0.hasPrefix("warning stripe: a test key") } == 1)
         let live: [String: SettingValue] = ["secret_key": .text("sk_live_x"), "publishable_key": .text("pk_live_x")]
-        _ = try bench.provider(live, isDevelopment: false)
-        _ = try bench.provider()
-        #expect(bench.logged.count == 1)
+        _ = try fixture.provider(live, isDevelopment: false)
+        _ = try fixture.provider()
+        #expect(fixture.logged.count == 1)
     }
 
     @Test(
@@ -109,8 +109,8 @@ struct StripeSettingsTests {
     }
 
     @Test func `a base with a path is used as it is`() async throws {
-        let bench = StripeFixture()
-        _ = try? await bench.provider(["api_base": .text("https://X.example:8443/stripe//")]).open(bench.attempt())
-        #expect(bench.transport.requests.first?.url == "https://x.example:8443/stripe/v1/payment_intents")
+        let fixture = StripeFixture()
+        _ = try? await fixture.provider(["api_base": .text("https://X.example:8443/stripe//")]).open(fixture.attempt())
+        #expect(fixture.transport.requests.first?.url == "https://x.example:8443/stripe/v1/payment_intents")
     }
 }

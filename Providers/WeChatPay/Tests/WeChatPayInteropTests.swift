@@ -72,21 +72,21 @@ struct WeChatPayInteropTests {
     @Test func `about every notification that it signs`() async throws {
         let folder = try Self.folder()
         defer { try? FileManager.default.removeItem(at: folder) }
-        let bench = WeChatPayFixture()
-        let (payment, refund) = (bench.attempt().payment, bench.ids.make(Refund.self))
+        let fixture = WeChatPayFixture()
+        let (payment, refund) = (fixture.attempt().payment, fixture.ids.make(Refund.self))
         let settings = try Self.json([
             "mchid": FakeWeChatPayServer.mchid, "appid": FakeWeChatPayServer.appid,
             "api_key": FakeWeChatPayServer.apiKey,
             "platform_serial": WeChatPayTestCertificates.platform.serial, "payment": payment.rawValue,
             "refund": refund.rawValue,
-            "now": bench.clock.now.rawValue,
+            "now": fixture.clock.now.rawValue,
         ])
         let output = try await python.run("sign.py", [folder.path, settings])
         let rows = try output.split(separator: "\n").map { line in
             try #require(try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any])
         }
         #expect(rows.count == 16)
-        let provider = try bench.provider()
+        let provider = try fixture.provider()
         for row in rows {
             let name = row["name"] as? String ?? ""
             let headers = (row["headers"] as? [String: String] ?? [:]).map { (name: $0.key, value: $0.value) }
@@ -110,16 +110,16 @@ struct WeChatPayInteropTests {
     @Test func `about the signatures of our requests`() async throws {
         let folder = try Self.folder()
         defer { try? FileManager.default.removeItem(at: folder) }
-        let bench = WeChatPayFixture()
-        let provider = try bench.provider()
-        let payment = try await bench.paid(provider)
+        let fixture = WeChatPayFixture()
+        let provider = try fixture.provider()
+        let payment = try await fixture.paid(provider)
         _ = try await provider.query(payment)
-        let refund = bench.refund(payment, cny(1_000))
+        let refund = fixture.refund(payment, cny(1_000))
         _ = try await provider.refund(refund)
         _ = try await provider.query(refund: refund)
         _ = try await provider.cancel(payment)
-        _ = try await bench.provider(WeChatPayFixture.h5).open(bench.attempt(title: "会员 “月卡” / VIP"))
-        let questions = try bench.transport.requests.map { request in
+        _ = try await fixture.provider(WeChatPayFixture.h5).open(fixture.attempt(title: "会员 “月卡” / VIP"))
+        let questions = try fixture.transport.requests.map { request in
             let call = FakeWeChatPayServerCall(request)
             return try Self.json([
                 "method": call.method, "target": call.target, "body": String(decoding: call.body, as: UTF8.self),

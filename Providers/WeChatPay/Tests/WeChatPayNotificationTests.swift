@@ -7,7 +7,7 @@ import Testing
 import WeChatPayProvider
 
 struct WeChatPayNotificationTests {
-    private let bench = WeChatPayFixture()
+    private let fixture = WeChatPayFixture()
 
     /// Makes a valid notification.
     private func paid(_ payment: ID<Payment>, more: [String: Any] = [:]) -> [String: Any] {
@@ -19,12 +19,12 @@ struct WeChatPayNotificationTests {
     private func receive(
         _ body: Data, _ headers: [(name: String, value: String)]? = nil, by seal: WeChatPaySeal = .platform
     ) async throws -> ReceivedNotification {
-        try await bench.provider().receive(
-            FakeWeChatPayServer.notification(body, headers ?? seal.headers(body, at: bench.clock.now.rawValue)))
+        try await fixture.provider().receive(
+            FakeWeChatPayServer.notification(body, headers ?? seal.headers(body, at: fixture.clock.now.rawValue)))
     }
 
     @Test func `a payment is stated with its amount, and acknowledged with 204`() async throws {
-        let payment = bench.attempt().payment
+        let payment = fixture.attempt().payment
         let received = try await receive(FakeWeChatPayServer.event("TRANSACTION.SUCCESS", paid(payment), id: "EV-77"))
         #expect(received.eventID == "EV-77" && received.type == "TRANSACTION.SUCCESS")
         #expect(received.acknowledgement.status == 204 && received.acknowledgement.body.isEmpty)
@@ -37,15 +37,15 @@ struct WeChatPayNotificationTests {
 
     @Test(arguments: ["amount", "mchid", "appid", "out_trade_no"])
     func `what is altered on the way is refused`(field: String) async throws {
-        let payment = bench.attempt().payment
+        let payment = fixture.attempt().payment
         let genuine = FakeWeChatPayServer.event("TRANSACTION.SUCCESS", paid(payment))
         let values: [String: Any] = [
             "amount": ["total": 1, "currency": "CNY"], "mchid": "1900000009", "appid": "wx9",
-            "out_trade_no": bench.attempt().payment.rawValue,
+            "out_trade_no": fixture.attempt().payment.rawValue,
         ]
         let altered = FakeWeChatPayServer.event(
             "TRANSACTION.SUCCESS", paid(payment, more: [field: values[field] ?? ""]))
-        let headers = WeChatPaySeal.platform.headers(genuine, at: bench.clock.now.rawValue)
+        let headers = WeChatPaySeal.platform.headers(genuine, at: fixture.clock.now.rawValue)
         await #expect(throws: ProviderError.unproven(.signature)) { try await receive(altered, headers) }
         _ = try await receive(genuine, headers)
     }
@@ -54,12 +54,12 @@ struct WeChatPayNotificationTests {
     func `another merchant's or app's payment is refused although it is signed`(
         field: String, reason: UnprovenReason
     ) async throws {
-        let object = paid(bench.attempt().payment, more: [field: "1900000009"])
+        let object = paid(fixture.attempt().payment, more: [field: "1900000009"])
         await #expect(throws: ProviderError.unproven(reason)) {
             try await receive(FakeWeChatPayServer.event("TRANSACTION.SUCCESS", object))
         }
         let refund = FakeWeChatPayServer.Refund(
-            number: bench.ids.make(Refund.self).rawValue, order: bench.attempt().payment.rawValue, amount: 1)
+            number: fixture.ids.make(Refund.self).rawValue, order: fixture.attempt().payment.rawValue, amount: 1)
         await #expect(throws: ProviderError.unproven(.otherMerchant)) {
             try await receive(
                 FakeWeChatPayServer.event("REFUND.SUCCESS", refund.notice(total: 1, mchid: "1900000009")))
@@ -67,7 +67,7 @@ struct WeChatPayNotificationTests {
     }
 
     @Test func `a payment that is none of ours states nothing`() async throws {
-        var object = paid(bench.attempt().payment)
+        var object = paid(fixture.attempt().payment)
         for number in ["invoice-77", "pay_", ""] {
             object["out_trade_no"] = number
             #expect(try await receive(FakeWeChatPayServer.event("TRANSACTION.SUCCESS", object)).facts.isEmpty)
@@ -76,7 +76,7 @@ struct WeChatPayNotificationTests {
     }
 
     @Test func `a refund that was made on the merchant platform has only its reference`() async throws {
-        let payment = bench.attempt().payment
+        let payment = fixture.attempt().payment
         let made = FakeWeChatPayServer.Refund(
             number: "by-hand-1", order: payment.rawValue, amount: 990, status: "SUCCESS")
         let facts = try await receive(FakeWeChatPayServer.event("REFUND.SUCCESS", made.notice(total: 3990))).facts
@@ -114,12 +114,12 @@ struct WeChatPayNotificationTests {
         let reason = fault == "no JSON inside" ? "malformed_resource" : "undecryptable_resource"
         await #expect(throws: ProviderError.rejected(reason: reason)) { try await receive(body) }
         #expect(
-            bench.logged.contains { $0.contains("api_v3_key") }
+            fixture.logged.contains { $0.contains("api_v3_key") }
                 == (fault == "another key" || fault == "other associated data"))
     }
 
     @Test func `empty associated data decrypt, and so does none`() async throws {
-        let payment = bench.attempt().payment
+        let payment = fixture.attempt().payment
         for associated in ["", nil] as [String?] {
             let plain = try JSONSerialization.data(withJSONObject: paid(payment))
             let fields: [String: Any] = [
@@ -140,7 +140,7 @@ struct WeChatPayNotificationTests {
     ])
     func `a success without an exact amount is rejected`(more: String) async throws {
         let fields = try JSONSerialization.jsonObject(with: Data(more.utf8)) as? [String: Any]
-        let object = paid(bench.attempt().payment, more: fields ?? [:])
+        let object = paid(fixture.attempt().payment, more: fields ?? [:])
         let error = await #expect(throws: ProviderError.self) {
             try await receive(FakeWeChatPayServer.event("TRANSACTION.SUCCESS", object))
         }
@@ -166,12 +166,12 @@ struct WeChatPayNotificationTests {
         ("", .pending(status: "unknown_status")),
     ])
     func `every state has its outcome`(state: String, outcome: PaymentOutcome) async throws {
-        let attempt = bench.attempt()
+        let attempt = fixture.attempt()
         let object = paid(attempt.payment, more: ["trade_state": state])
         let facts = try await receive(FakeWeChatPayServer.event("TRANSACTION.SUCCESS", object)).facts
         guard case .payment(let report) = facts.first else { throw RehearsalGap("stated \(facts)") }
         #expect(report.outcome == outcome)
-        bench.standIn.script("/out-trade-no/", bench.standIn.signed(200, object, now: bench.clock.now.rawValue))
-        #expect(try await bench.provider().query(bench.reference(attempt)).outcome == outcome)
+        fixture.standIn.script("/out-trade-no/", fixture.standIn.signed(200, object, now: fixture.clock.now.rawValue))
+        #expect(try await fixture.provider().query(fixture.reference(attempt)).outcome == outcome)
     }
 }

@@ -26,40 +26,40 @@ struct WeChatPaySecrecyTests {
     @Test(arguments: [200, 202, 400, 401, 403, 404, 429, 500])
     func `no answer's words reach a log or an error`(status: Int) async throws {
         let (box, now) = (FakeWeChatPayServer(), ManualClock().now.rawValue)
-        let bench = WeChatPayFixture { request in
+        let fixture = WeChatPayFixture { request in
             request.url.hasSuffix("/certificates")
                 ? box.answer(request, now: now) : box.signed(status, Self.words, now: now)
         }
-        let shown = await bench.shown(by: try bench.provider())
-        #expect(bench.logged.count >= 5 && bench.logged.contains { $0.contains("request_id=08F78BB5AF0610D3-0") })
+        let shown = await fixture.shown(by: try fixture.provider())
+        #expect(fixture.logged.count >= 5 && fixture.logged.contains { $0.contains("request_id=08F78BB5AF0610D3-0") })
         for text in shown {
             for secret in Self.secrets { #expect(!text.contains(secret), "\(secret) is in \(text)") }
         }
     }
 
     @Test func `a notification's contents are in no error and no log`() async throws {
-        let bench = WeChatPayFixture()
+        let fixture = WeChatPayFixture()
         let body = FakeWeChatPayServer.event(
             "TRANSACTION.SUCCESS", ["payer": ["openid": "planted-openid"], "message": "planted-message"])
         for seal in [WeChatPaySeal.platform, WeChatPaySeal(.stranger)] {
             let error = await #expect(throws: ProviderError.self) {
-                try await bench.provider().receive(bench.notification(body, by: seal))
+                try await fixture.provider().receive(fixture.notification(body, by: seal))
             }
-            for text in bench.logged + [String(reflecting: error)] {
+            for text in fixture.logged + [String(reflecting: error)] {
                 #expect(!text.contains("planted-") && !text.contains("ciphertext"))
             }
         }
     }
 
     @Test func `a probe is refused in silence and without a fetch`() async throws {
-        let bench = WeChatPayFixture()
+        let fixture = WeChatPayFixture()
         let body = FakeWeChatPayServer.event("TRANSACTION.SUCCESS", ["a": 1])
-        var headers = WeChatPaySeal(.stranger).headers(body, at: bench.clock.now.rawValue)
+        var headers = WeChatPaySeal(.stranger).headers(body, at: fixture.clock.now.rawValue)
         headers[3].value = "WECHATPAY/SIGNTEST/" + headers[3].value
         await #expect(throws: ProviderError.unproven(.signature)) {
-            try await bench.provider().receive(FakeWeChatPayServer.notification(body, headers))
+            try await fixture.provider().receive(FakeWeChatPayServer.notification(body, headers))
         }
-        #expect(bench.logged.isEmpty && bench.calls.isEmpty)
+        #expect(fixture.logged.isEmpty && fixture.calls.isEmpty)
     }
 
     @Test func `a refused key is an error in the log and no answer a warning`() async throws {

@@ -92,17 +92,17 @@ struct WeChatPaySettingsTests {
     }
 
     @Test func `the doctor tries keys against WeChat Pay`() async throws {
-        func diagnose(_ bench: WeChatPayFixture, _ settings: [String: SettingValue] = [:]) async throws -> [String] {
-            let provider = try bench.provider(settings)
+        func diagnose(_ fixture: WeChatPayFixture, _ settings: [String: SettingValue] = [:]) async throws -> [String] {
+            let provider = try fixture.provider(settings)
             return (provider.examine() + (await provider.diagnose())).map { "\($0.level) \($0.subject)" }
         }
         let good = try await diagnose(WeChatPayFixture())
         #expect(good == ["good merchant certificate", "good platform certificates", "good question"])
         let serial = try await diagnose(WeChatPayFixture(), Self.serialOnly)
         #expect(serial.first == "notice merchant certificate")
-        let bench = WeChatPayFixture()
-        bench.standIn.state.withLock { $0.seal = .publicKey }
-        let publicKey = try await diagnose(bench, WeChatPayFixture.publicKey)
+        let fixture = WeChatPayFixture()
+        fixture.standIn.state.withLock { $0.seal = .publicKey }
+        let publicKey = try await diagnose(fixture, WeChatPayFixture.publicKey)
         #expect(publicKey == ["good merchant certificate", "good question"])
         let wrongKey = try await diagnose(
             WeChatPayFixture(), ["api_v3_key": .text(String(repeating: "k", count: 32))])

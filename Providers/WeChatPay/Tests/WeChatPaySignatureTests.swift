@@ -8,7 +8,7 @@ import WeChatPayProvider
 
 /// Tests of the signatures of answers and notifications.
 struct WeChatPaySignatureTests {
-    private let bench = WeChatPayFixture()
+    private let fixture = WeChatPayFixture()
 
     private static let faults = [
         "no signature", "empty signature", "no base64", "probe", "two signatures", "no timestamp", "two timestamps",
@@ -20,7 +20,7 @@ struct WeChatPaySignatureTests {
 
     /// Makes headers with one of the faults.
     private func headers(_ fault: String, _ body: Data) -> [(name: String, value: String)] {
-        let now = bench.clock.now.rawValue
+        let now = fixture.clock.now.rawValue
         var headers = WeChatPaySeal.platform.headers(body, at: now)
         let (time, nonce, serial, signature, type) = (0, 1, 2, 3, 4)
         switch fault {
@@ -65,58 +65,58 @@ struct WeChatPaySignatureTests {
 
     @Test(arguments: faults)
     func `a notification that is not proven is refused`(fault: String) async throws {
-        bench.standIn.state.withLock { $0.certificates.append(WeChatPayTestCertificates.endedPlatform) }
+        fixture.standIn.state.withLock { $0.certificates.append(WeChatPayTestCertificates.endedPlatform) }
         let body = FakeWeChatPayServer.event("TRANSACTION.SUCCESS", ["a": 1])
         let raw = FakeWeChatPayServer.notification(body, headers(fault, body))
-        await #expect { try await bench.provider().receive(raw) } throws: {
+        await #expect { try await fixture.provider().receive(raw) } throws: {
             ($0 as? ProviderError)?.isUnproven ?? false
         }
     }
 
     @Test(arguments: faults)
     func `an answer that is not proven is not believed`(fault: String) async throws {
-        bench.standIn.state.withLock { $0.certificates.append(WeChatPayTestCertificates.endedPlatform) }
-        let attempt = bench.attempt()
+        fixture.standIn.state.withLock { $0.certificates.append(WeChatPayTestCertificates.endedPlatform) }
+        let attempt = fixture.attempt()
         let order = FakeWeChatPayServer.Order(
             number: attempt.payment.rawValue, total: 3990, body: Data(), mode: "native", state: "SUCCESS")
         let body = try JSONSerialization.data(withJSONObject: order.json)
-        bench.standIn.script(
+        fixture.standIn.script(
             "/out-trade-no/", IncomingReply(status: 200, headers: headers(fault, body), body: body))
         await #expect(throws: ProviderError.unproven(.signature)) {
-            try await bench.provider().query(bench.reference(attempt))
+            try await fixture.provider().query(fixture.reference(attempt))
         }
-        #expect(bench.logged.contains { $0.contains("missing or wrong") })
+        #expect(fixture.logged.contains { $0.contains("missing or wrong") })
         // Without a body as well.
-        bench.standIn.script("/close", IncomingReply(status: 204, headers: headers(fault, Data()), body: Data()))
+        fixture.standIn.script("/close", IncomingReply(status: 204, headers: headers(fault, Data()), body: Data()))
         await #expect(throws: ProviderError.unproven(.signature)) {
-            try await bench.provider().cancel(bench.reference(attempt))
+            try await fixture.provider().cancel(fixture.reference(attempt))
         }
     }
 
     /// A refusal ends a payment or a refund, so it must be genuine.
     @Test(arguments: faults)
     func `a refusal that is not proven is none`(fault: String) async throws {
-        bench.standIn.state.withLock { $0.certificates.append(WeChatPayTestCertificates.endedPlatform) }
+        fixture.standIn.state.withLock { $0.certificates.append(WeChatPayTestCertificates.endedPlatform) }
         let body = Data(#"{"code":"PARAM_ERROR","message":"x"}"#.utf8)
-        let attempt = bench.attempt()
+        let attempt = fixture.attempt()
         for (part, status) in [("/transactions/native", 400), ("/refunds", 403)] {
-            bench.standIn.script(part, IncomingReply(status: status, headers: headers(fault, body), body: body))
+            fixture.standIn.script(part, IncomingReply(status: status, headers: headers(fault, body), body: body))
         }
-        await #expect(throws: ProviderError.outcomeUnknown) { try await bench.provider().open(attempt) }
+        await #expect(throws: ProviderError.outcomeUnknown) { try await fixture.provider().open(attempt) }
         await #expect(throws: ProviderError.outcomeUnknown) {
-            try await bench.provider().refund(bench.refund(bench.reference(attempt), cny(1)))
+            try await fixture.provider().refund(fixture.refund(fixture.reference(attempt), cny(1)))
         }
-        bench.standIn.script("/out-trade-no/", IncomingReply(status: 404, headers: headers(fault, body), body: body))
+        fixture.standIn.script("/out-trade-no/", IncomingReply(status: 404, headers: headers(fault, body), body: body))
         await #expect(throws: ProviderError.unavailable) {
-            try await bench.provider().query(bench.reference(attempt))
+            try await fixture.provider().query(fixture.reference(attempt))
         }
     }
 
     @Test func `a signature counts within five minutes, and without its type`() async throws {
         let body = FakeWeChatPayServer.event("OTHER.EVENT", ["a": 1])
-        let provider = try bench.provider()
+        let provider = try fixture.provider()
         for (name, offset) in [("now", 0), ("300 s old", -300), ("300 s ahead", 300)] as [(String, Int64)] {
-            var headers = WeChatPaySeal.platform.headers(body, at: bench.clock.now.rawValue + offset)
+            var headers = WeChatPaySeal.platform.headers(body, at: fixture.clock.now.rawValue + offset)
             _ = try await provider.receive(FakeWeChatPayServer.notification(body, headers))
             headers.removeLast()
             let received = try await provider.receive(FakeWeChatPayServer.notification(body, headers))
@@ -126,22 +126,22 @@ struct WeChatPaySignatureTests {
 
     @Test func `a kept notification is compared with the time of its arrival`() async throws {
         let body = FakeWeChatPayServer.event("OTHER.EVENT", ["a": 1])
-        let raw = bench.notification(body)
+        let raw = fixture.notification(body)
         let kept = RawNotification(
-            method: .post, headers: raw.headers, body: raw.body, receivedAt: bench.clock.now)
-        bench.clock.advance(seconds: 3 * 86_400)
-        await #expect(throws: ProviderError.unproven(.time)) { try await bench.provider().receive(raw) }
-        _ = try await bench.provider().receive(kept)
+            method: .post, headers: raw.headers, body: raw.body, receivedAt: fixture.clock.now)
+        fixture.clock.advance(seconds: 3 * 86_400)
+        await #expect(throws: ProviderError.unproven(.time)) { try await fixture.provider().receive(raw) }
+        _ = try await fixture.provider().receive(kept)
     }
 
     @Test func `both kinds of key prove where both are set`() async throws {
         let body = FakeWeChatPayServer.event("OTHER.EVENT", ["a": 1])
-        let provider = try bench.provider(WeChatPayFixture.publicKey)
-        _ = try await provider.receive(bench.notification(body, by: .publicKey))
-        #expect(bench.calls.isEmpty, "the public key has to be fetched from nowhere")
-        _ = try await provider.receive(bench.notification(body, by: .platform))
+        let provider = try fixture.provider(WeChatPayFixture.publicKey)
+        _ = try await provider.receive(fixture.notification(body, by: .publicKey))
+        #expect(fixture.calls.isEmpty, "the public key has to be fetched from nowhere")
+        _ = try await provider.receive(fixture.notification(body, by: .platform))
         await #expect(throws: ProviderError.unproven(.certificate)) {
-            try await provider.receive(bench.notification(body, by: WeChatPaySeal(.stranger)))
+            try await provider.receive(fixture.notification(body, by: WeChatPaySeal(.stranger)))
         }
     }
 }

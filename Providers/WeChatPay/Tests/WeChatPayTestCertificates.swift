@@ -33,7 +33,7 @@ enum WeChatPayTestCertificates {
         }
 
         private static func made<Value>(_ body: () throws -> Value) -> Value {
-            do { return try body() } catch { preconditionFailure("a bench cannot be minted: \(error)") }
+            do { return try body() } catch { preconditionFailure("a fixture cannot be minted: \(error)") }
         }
     }
 

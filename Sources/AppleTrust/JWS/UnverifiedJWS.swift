@@ -40,8 +40,6 @@ struct UnverifiedJWS: Sendable {
         }
     }
 
-    /// Returns the time of Apple's signature, at which the chain has to be valid.
-    ///
     /// Returns the time of Apple's signature in milliseconds, at which the chain has to be valid.
     ///
     /// In an app transaction the field is `receiptCreationDate`.

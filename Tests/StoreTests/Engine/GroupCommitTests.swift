@@ -29,7 +29,7 @@ import Testing
         }
     }
 
-    /// Here all 64 clients wait when a batch ends; on a real machine some do, which `make bench` measures.
+    /// Here all 64 clients wait when a batch ends; on a real machine some do, which `make fixture` measures.
     @Test func `a thousand writes of 64 clients need as many commits as they come in turns`() async throws {
         try await EngineFixture.withSQLite { engine in
             for turn in 0..<16 {
