@@ -61,7 +61,7 @@ struct Facts: Sendable {
     let grants: [Source: [Grant]]
     /// The number of credits by each source.
     let credits: [Source: Int64]
-    /// The balances by the user's external id.
+    /// The balances by the user's external id, of both environments together: the sandbox sells, and the App Store does.
     let balances: [String: Int64]
     let notifications: [String: Notification]
     /// The number of stored notifications that are not genuine.
@@ -111,7 +111,8 @@ struct Facts: Sendable {
         grants = try Self.grants(database, name)
         credits = try Self.credits(database)
         balances = try Self.index(
-            try database.rows("SELECT user_id, amount FROM balances WHERE environment = 'Production'"), key: name
+            try database.rows(
+                "SELECT user_id, CAST(SUM(amount) AS BIGINT) AS amount FROM balances GROUP BY user_id"), key: name
         ) { try $0.int("amount") }
         refused = try database.rows("SELECT id FROM notifications WHERE status = 'rejected'").count
         notifications = try Self.index(
