@@ -55,7 +55,7 @@ struct MillionSection {
             let output = try await bench.run(
                 [bench.paydesk, "keys", "create", "--name", name, "--scopes", scopes], name: "keys-\(name)",
                 in: installation.folder)
-            guard let key = output.firstMatch(of: /pdk_[A-Za-z0-9_]+/) else {
+            guard let key = output.firstMatch(of: /pdk_[A-Za-z0-9_-]+/) else {
                 throw BenchFailure(description: "no key was made: \(output)")
             }
             return String(key.output)

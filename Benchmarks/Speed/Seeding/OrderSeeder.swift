@@ -76,7 +76,7 @@ struct OrderSeeder {
             """,
             """
             INSERT INTO refunds (id, order_id, payment_id, amount, currency, reason, state, counted, created_at)
-            SELECT \(id("rfd", at: time)), \(order), \(payment), \(back), 'CNY', '', 'succeeded', 1, \(made) + 100
+            SELECT \(id(Refund.idPrefix, at: time)), \(order), \(payment), \(back), 'CNY', '', 'succeeded', 1, \(made) + 100
             FROM \(rows) WHERE NOT (\(isStores)) AND \(back) > 0
             """,
             """
