@@ -111,7 +111,7 @@ struct Client {
             at: dice.chance(25) ? Configuration.noneAccount : Configuration.urlAccount)
         let told = dice.chance(20) ? try await both(act, act) : try await ask(act)
         if dice.chance(20) { try await ask(act) }
-        // Where two equal requests ran at once, one may have been told to try again.
+        // The second of two equal requests at the same time may be answered "try again".
         guard case .opened(let order, let payment, let amount, _) = told else { return }
         try await end(OpenedOrder(id: order, payment: payment, cart: cart, amount: amount))
     }

@@ -15,7 +15,7 @@ struct MillionSection {
     func figures() async throws -> [Figure] {
         let installation = try Installation(bench, on: engine)
         defer { installation.remove() }
-        // One order made by the server is the model of the others' terms.
+        // The server makes the first order; the seeder copies its terms.
         let (customer, sale) = (Customer.new(), Customer.purchase())
         try await installation.whileServing { server in
             let request = customer.attach(sale, port: server.port)

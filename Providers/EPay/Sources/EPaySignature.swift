@@ -9,8 +9,8 @@ import ProviderKit
 /// `name=value&…`, followed by the key, directly or after a word of the dialect. It has no time, so an old notification
 /// stays valid, and it is only as strong as MD5: Paydesk relies on the amount, the merchant and the event's id.
 ///
-/// Nothing is escaped, so the text does not show where its fields end. The texts that Paydesk signs have the same form
-/// and go to the payer, who influences their `return_url`. So a text with `&notify_url=`, which all of Paydesk's own
+/// The text does not show where its fields end, because values are not escaped. The texts that Paydesk signs have the
+/// same form and go to the payer, who influences their `return_url`. So a text with `&notify_url=`, which all of Paydesk's own
 /// have, is never accepted as a notification, however it is divided into fields.
 struct EPaySignature: Sendable {
     private static let unsigned: Set<String> = ["sign", "sign_type"]

@@ -10,7 +10,7 @@ import Testing
 ///
 /// Its OpenAPI documents are `checkout_orders_v2` (schemas `order_request`, `purchase_unit_request`,
 /// `amount_with_breakdown`, `paypal_wallet_experience_context`) and `payments_payment_v2` (`refund_request`, `money`).
-/// Where two editions differ, the narrower limit counts.
+/// The narrower limit counts when two editions differ.
 struct PayPalShapeTests {
     private enum Rule {
         case words(Set<String>)

@@ -73,8 +73,8 @@ struct RemoteSeal: Sendable {
             guard word.hasPrefix("v1,") else { return nil }
             return Data(base64Encoded: String(word.dropFirst(3)))
         }
-        // One code is computed for each secret, whatever the number of signatures; the time of its comparison does not
-        // depend on the first difference.
+        // The code of each secret is computed once, whatever the number of signatures; the time of its comparison does
+        // not depend on the first difference.
         return secrets.contains { secret in
             let code = HMAC<SHA256>.authenticationCode(for: signed, using: secret.key)
             return codes.contains { code == $0 }

@@ -183,7 +183,7 @@ extension StripeObject.Dispute {
     var outcome: DisputeOutcome? {
         switch status {
         case "needs_response", "under_review", "appeal_needs_response", "appeal_under_review": .opened
-        // Where it was prevented by a refund, that refund is reported separately.
+        // A refund that prevented the dispute is reported separately.
         case "won", "prevented": .won
         case "lost": .lost
         default: nil

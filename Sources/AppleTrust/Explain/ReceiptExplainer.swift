@@ -56,7 +56,7 @@ struct ReceiptExplainer {
         explainClaims(text)
     }
 
-    /// Of several issuers, checks the one that the verifier's answer is about: the first that leads to a root, else the
+    /// Checks the chain of the issuer that the verifier's answer is about: the first one that leads to a root, else the
     /// last.
     private mutating func explainChain(from leaf: EmbeddedCertificate, at creationDate: Int64?) {
         let authenticator = verifier.receipts

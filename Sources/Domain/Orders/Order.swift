@@ -31,7 +31,7 @@ public struct Order: Identified, Sendable {
     /// The payment that paid it.
     package var paidBy: ID<Payment>?
     package let platform: Platform
-    /// Of an open order the mode of its newest attempt's account; of a paid one that of the money that paid it.
+    /// The environment of the newest attempt's account while the order is open, then that of the payment that paid it.
     package var environment: Environment
     /// The partner whose key made it.
     package let partner: String?
