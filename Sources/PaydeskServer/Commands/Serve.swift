@@ -140,7 +140,8 @@ struct Serve: AsyncParsableCommand {
             router: api.router(), server: try tls.map { try .tls(http, tlsConfiguration: $0.settings) } ?? http,
             configuration: ApplicationConfiguration(
                 address: .hostname(configuration.http.host, port: configuration.http.port), serverName: nil,
-                backlog: 1_024, availableConnectionsDelegate: .maximum(ConnectionLimit.raise(), logger: quiet(logger))),
+                backlog: ConnectionLimit.backlog,
+                availableConnectionsDelegate: .maximum(ConnectionLimit.raise(), logger: quiet(logger))),
             onServerRunning: { _ in await onStart() }, logger: quiet(logger))
     }
 

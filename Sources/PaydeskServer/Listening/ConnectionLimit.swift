@@ -4,6 +4,11 @@ import Foundation
 enum ConnectionLimit {
     /// A connection takes some tens of kilobytes, so this many limit the memory.
     private static let most = 20_000
+    /// The new connections that may wait to be accepted; the kernel's `net.core.somaxconn` (4,096 by default) bounds it.
+    ///
+    /// A connection that finds the queue full is dropped without a word, and its client repeats its packets after 1, 3
+    /// and 7 seconds (listen(2), tcp(7)): a burst of users must not delay a load balancer's `/readyz`.
+    static let backlog = 65_535
     /// The file descriptors for everything else: the database, providers, webhooks, files.
     private static let reserve = 1_024
 
