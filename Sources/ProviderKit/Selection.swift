@@ -33,20 +33,6 @@ package struct SelectionNeed: Sendable {
     }
 }
 
-extension SelectionNeed {
-    /// Makes the requirements of the sale of a SKU.
-    package init(
-        _ sku: SKU, days: Int64? = nil, quantity: Int64 = 1, amount: Money, platform: Platform,
-        accepts: Set<ContractType> = Set(ContractType.allCases), provider: String? = nil, user: String
-    ) {
-        self.init(
-            sku: sku.id, kind: sku.kind, onePeriodElsewhere: sku.onePeriodElsewhere,
-            hasAppleProducts: !sku.appleOffer(days: days).isEmpty, quantity: quantity, amount: amount,
-            platform: platform,
-            accepts: accepts, provider: provider, user: user)
-    }
-}
-
 /// The reason why an account cannot take a payment, in the order of the checks.
 ///
 /// Clients see it as `details.reason` of `no_provider_available` (`docs/api.md` section 2); `ErrorWords` has its texts.
@@ -73,7 +59,6 @@ package enum Selection {
 
     /// - Parameter unhealthy: accounts that are left out while others can take the payment; where none can, all are
     ///   returned, because an estimate must not refuse a sale.
-    ///   because a guess must not refuse a sale.
     package static func candidates(
         _ accounts: [ConfiguredAccount], for need: SelectionNeed, avoiding unhealthy: Set<AccountID> = []
     ) -> [ConfiguredAccount] {

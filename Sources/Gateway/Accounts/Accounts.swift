@@ -11,25 +11,6 @@ package struct Accounts: Sendable {
     let providers: ProviderCalling
     let logger: Logger
 
-    /// Selects the accounts that can take a payment now, or the reason why each cannot.
-    func candidates(for need: SelectionNeed, with overrides: [StoredOverride]) -> CandidateAccounts {
-        let configured = configured(with: overrides)
-        var unhealthy = providers.load.unhealthy
-        // An account whose payments another account charges is of no use while that one is unhealthy.
-        unhealthy.formUnion(configured.filter { $0.processor.map(unhealthy.contains) ?? false }.map(\.id))
-        let accounts = Selection.candidates(configured, for: need, avoiding: unhealthy)
-        guard accounts.isEmpty else {
-            return CandidateAccounts(
-                accounts: accounts, insists: accounts.first.map { unhealthy.contains($0.id) } ?? false)
-        }
-        let refusals = configured.compactMap { account in
-            Selection.refusal(of: account, need, among: configured).map {
-                AccountRefusal(account: account.id, reason: $0)
-            }
-        }
-        return CandidateAccounts(accounts: [], insists: false, refusals: refusals)
-    }
-
     /// The accounts with the admins' changes laid over their files.
     func configured(with overrides: [StoredOverride]) -> [ConfiguredAccount] {
         let byAccount = Dictionary(overrides.map { ($0.account, Self.override($0)) }) { first, _ in first }

@@ -1,5 +1,5 @@
-import Domain
-import ProviderKit
+package import Domain
+package import ProviderKit
 import Store
 
 /// A SKU priced for a request, with the accounts that can take the payment, best first.
@@ -35,7 +35,7 @@ struct Offers: Sendable {
             sku, days: quote.days, quantity: request.quantity, amount: quote.amount, platform: request.platform,
             accepts: appleOnly ? request.accept.intersection([.appleIAP]) : request.accept, provider: request.provider,
             user: user.rawValue)
-        let candidates = accounts.candidates(for: need, with: overrides)
+        let candidates = candidates(for: need, with: overrides)
         if appleOnly && candidates.accounts.isEmpty {
             throw .invalidRequest(field: "days", reason: Self.optionIsNeeded(of: sku))
         }
@@ -86,7 +86,26 @@ struct Offers: Sendable {
             sku, days: order.days, quantity: order.quantity, amount: amount, platform: request.platform,
             accepts: needsApple ? request.accept.intersection([.appleIAP]) : request.accept, provider: request.provider,
             user: user.rawValue)
-        return accounts.candidates(for: need, with: overrides)
+        return candidates(for: need, with: overrides)
+    }
+
+    /// Selects the accounts that can take a payment now, or the reason why each cannot.
+    private func candidates(for need: SelectionNeed, with overrides: [StoredOverride]) -> CandidateAccounts {
+        let configured = accounts.configured(with: overrides)
+        var unhealthy = accounts.providers.load.unhealthy
+        // An account whose payments another account charges is of no use while that one is unhealthy.
+        unhealthy.formUnion(configured.filter { $0.processor.map(unhealthy.contains) ?? false }.map(\.id))
+        let able = Selection.candidates(configured, for: need, avoiding: unhealthy)
+        guard able.isEmpty else {
+            return CandidateAccounts(
+                accounts: able, insists: able.first.map { unhealthy.contains($0.id) } ?? false)
+        }
+        let refusals = configured.compactMap { account in
+            Selection.refusal(of: account, need, among: configured).map {
+                AccountRefusal(account: account.id, reason: $0)
+            }
+        }
+        return CandidateAccounts(accounts: [], insists: false, refusals: refusals)
     }
 
     private static func otherCurrency(than sku: SKU) -> LocalizedText {
@@ -97,5 +116,57 @@ struct Offers: Sendable {
     private static func optionIsNeeded(of sku: SKU) -> LocalizedText {
         let text: LocalizedText = "one of this SKU's options must be named"
         return text.with("allowed", .array(sku.options.map { .integer($0.days) }))
+    }
+}
+
+extension SelectionNeed {
+    /// Makes the requirements of the sale of a SKU.
+    init(
+        _ sku: SKU, days: Int64? = nil, quantity: Int64 = 1, amount: Money, platform: Platform,
+        accepts: Set<ContractType> = Set(ContractType.allCases), provider: String? = nil, user: String
+    ) {
+        self.init(
+            sku: sku.id, kind: sku.kind, onePeriodElsewhere: sku.onePeriodElsewhere,
+            hasAppleProducts: !sku.appleOffer(days: days).isEmpty, quantity: quantity, amount: amount,
+            platform: platform, accepts: accepts, provider: provider, user: user)
+    }
+}
+
+/// The accounts that a payment may try, best first; where there is none, the reason of each.
+struct CandidateAccounts: Sendable {
+    var accounts: [ConfiguredAccount]
+    /// True where every possible account is unhealthy, so that they are tried all the same.
+    var insists: Bool
+    /// The reason of each account that cannot take the payment; empty where one can.
+    var refusals: [AccountRefusal] = []
+
+    /// Returns the error of a request for which there is no account.
+    ///
+    /// - Parameter showsAccounts: true for a caller who may see how payments are routed.
+    func refusal(showsAccounts: Bool) -> GatewayError {
+        let order = SelectionRefusal.allCases
+        let nearest = refusals.map(\.reason).max {
+            (order.firstIndex(of: $0) ?? 0) < (order.firstIndex(of: $1) ?? 0)
+        }
+        return .noProvider(NoProvider(reason: nearest, accounts: showsAccounts ? refusals : []))
+    }
+}
+
+/// An account that cannot take a payment, with the reason.
+package struct AccountRefusal: Sendable, Equatable {
+    package let account: AccountID
+    package let reason: SelectionRefusal
+}
+
+/// The reasons why no account can take a payment.
+package struct NoProvider: Sendable, Equatable {
+    /// The reason of the best candidate; nil where no account is configured.
+    package let reason: SelectionRefusal?
+    /// The reason of each account; empty for callers who may not see how payments are routed.
+    package let accounts: [AccountRefusal]
+
+    package init(reason: SelectionRefusal?, accounts: [AccountRefusal]) {
+        self.reason = reason
+        self.accounts = accounts
     }
 }
