@@ -28,63 +28,19 @@ package struct Cashier: Sendable {
         }
         try check(returnURL: request.returnURL)
         let offer = try await offers.offer(request, user: user)
-        if offer.quote.amount.isZero {
-            let order = try await placeOrder(request, offer, on: nil, user: user, partner: partner, context: context)
-            return try await contracts.contract(of: order.order)
+        let isFree = offer.quote.amount.isZero
+        let account = isFree ? nil : offer.candidates.accounts.first
+        guard isFree || account != nil else { throw refusal(offer.candidates, context) }
+        let (minutes, keyRing) = (settlements.policies.expireAfterMinutes, contracts.keyRing)
+        let placed = try await settlements.run(context.audit) { settlement in
+            try OrderWriter(settlement).place(
+                request, offer, on: account, user: user, partner: partner, context: context, expiresAfter: minutes,
+                sealedBy: keyRing)
         }
-        guard let account = offer.candidates.accounts.first else { throw refusal(offer.candidates, context) }
-        let placed = try await placeOrder(request, offer, on: account, user: user, partner: partner, context: context)
-        guard let intent = placed.intent else { throw .internalError }
+        guard let intent = placed.intent else { return try await contracts.contract(of: placed.order) }
         let attempt = CheckoutAttempt(
             order: placed.order, request: RetryRequest(request), context: context, isCheckout: true)
         return try await openPayment(intent, attempt, at: offer.candidates)
-    }
-
-    /// Writes the order and, unless it is free, the intent of its first payment; a free order is paid at once.
-    private func placeOrder(
-        _ request: CheckoutRequest, _ offer: Offer, on account: ConfiguredAccount?, user: ExternalUserID,
-        partner: String?,
-        context: CallContext
-    ) async throws(GatewayError) -> (order: ID<Order>, intent: PaymentIntent?) {
-        let (ids, now, keyRing) = (settlements.ids, settlements.time.now, contracts.keyRing)
-        let expiry = now.adding(seconds: settings.policies.expireAfterMinutes * 60)
-        return try await settlements.run(context.audit) { settlement in
-            let tx = settlement.tx
-            let userID = try tx.users.ensure(user, candidate: ids.make(), at: now)
-            try tx.users.lock(userID)
-            // A free order goes through no account.
-            let environment = account?.environment ?? .production
-            try OrderWriter(settlement).refuseOwned(offer.code, offer.sku.kind, userID, in: environment)
-            if account == nil { try OrderWriter(settlement).refuseFreeAgain(offer.sku, offer.code, userID) }
-            let waiting = try tx.orders.countOpen(of: userID, at: now, upTo: OrderWriter.openOrders)
-            let order = Order(
-                id: ids.make(), user: userID, origin: .checkout, sku: offer.code, quantity: request.quantity,
-                terms: offer.terms(in: request.locale), days: offer.quote.days, amount: offer.quote.amount,
-                state: .open,
-                platform: request.platform, environment: environment, partner: partner, returnURL: request.returnURL,
-                metadata: request.metadata, createdAt: now, expiresAt: expiry)
-            try tx.orders.insert(order)
-            try tx.bind(context, to: order.id.rawValue)
-            let opened = try settlement.log.appendTimeline(order, "order.opened", "\(offer.quote.amount)")
-            try settlement.log.audit(
-                order, "order.opened", before: "", after: "\(order.sku.rawValue) \(offer.quote.amount)", isNew: true)
-            guard let account else {
-                try settlement.log.emit(.orderOpened, OrderSnapshot(made: order, timeline: [opened]))
-                try OrderWriter(settlement).completeFree(order)
-                return (order.id, nil)
-            }
-            let (intent, intended) = try OrderWriter(settlement).intend(
-                order, on: account, for: RetryRequest(request), sealedBy: keyRing)
-            try settlement.log.emit(
-                .orderOpened, OrderSnapshot(made: order, payment: intent.payment, timeline: [opened, intended]))
-            // The count was requested before this order was inserted, and is read only now, so that it costs no round
-            // trip of its own.
-            guard try waiting.value() < OrderWriter.openOrders else {
-                throw GatewayError.conflict(
-                    reason: "a user has at most \(OrderWriter.openOrders) open orders; pay or cancel one of them")
-            }
-            return (order.id, intent)
-        }
     }
 
     /// Continues with the newest payment of an order that an earlier run made.

@@ -2,7 +2,7 @@ import Domain
 import ProviderKit
 import Store
 
-/// Writes changes of orders and their attempts inside a settlement's transaction.
+/// Writes orders, their changes and their attempts inside a settlement's transaction.
 struct OrderWriter {
     /// The largest number of a user's orders that may wait for payment.
     static let openOrders: Int64 = 20
@@ -14,6 +14,50 @@ struct OrderWriter {
 
     private var tx: any Transaction { settlement.tx }
     private var now: Timestamp { settlement.now }
+
+    /// Writes an order and, unless it is free, the intent of its first payment; a free order is paid at once.
+    ///
+    /// - Parameters:
+    ///   - account: the account that takes the payment; nil for a free order, which goes through none.
+    ///   - context: the call whose idempotency key is bound to the order.
+    ///   - minutes: the time for which the order is open.
+    /// - Throws: `alreadyOwned`, `conflict` where the user has too many open orders.
+    func place(
+        _ request: CheckoutRequest, _ offer: Offer, on account: ConfiguredAccount?, user: ExternalUserID,
+        partner: String?, context: CallContext, expiresAfter minutes: Int64, sealedBy keyRing: KeyRing
+    ) throws -> (order: ID<Order>, intent: PaymentIntent?) {
+        let userID = try tx.users.ensure(user, candidate: settlement.ids.make(), at: now)
+        try tx.users.lock(userID)
+        let environment = account?.environment ?? .production
+        try refuseOwned(offer.code, offer.sku.kind, userID, in: environment)
+        if account == nil { try refuseFreeAgain(offer.sku, offer.code, userID) }
+        let waiting = try tx.orders.countOpen(of: userID, at: now, upTo: Self.openOrders)
+        let order = Order(
+            id: settlement.ids.make(), user: userID, origin: .checkout, sku: offer.code, quantity: request.quantity,
+            terms: offer.terms(in: request.locale), days: offer.quote.days, amount: offer.quote.amount, state: .open,
+            platform: request.platform, environment: environment, partner: partner, returnURL: request.returnURL,
+            metadata: request.metadata, createdAt: now, expiresAt: now.adding(seconds: minutes * 60))
+        try tx.orders.insert(order)
+        try tx.bind(context, to: order.id.rawValue)
+        let opened = try settlement.log.appendTimeline(order, "order.opened", "\(offer.quote.amount)")
+        try settlement.log.audit(
+            order, "order.opened", before: "", after: "\(order.sku.rawValue) \(offer.quote.amount)", isNew: true)
+        guard let account else {
+            try settlement.log.emit(.orderOpened, OrderSnapshot(made: order, timeline: [opened]))
+            try completeFree(order)
+            return (order.id, nil)
+        }
+        let (intent, intended) = try intend(order, on: account, for: RetryRequest(request), sealedBy: keyRing)
+        try settlement.log.emit(
+            .orderOpened, OrderSnapshot(made: order, payment: intent.payment, timeline: [opened, intended]))
+        // The count was requested before this order was inserted, and is read only now, so that it costs no round trip
+        // of its own.
+        guard try waiting.value() < Self.openOrders else {
+            throw GatewayError.conflict(
+                reason: "a user has at most \(Self.openOrders) open orders; pay or cancel one of them")
+        }
+        return (order.id, intent)
+    }
 
     /// Writes the durable intent of a payment, before its provider is called.
     ///
