@@ -7,6 +7,11 @@ import HTTPTypes
 struct CheckoutRoutes {
     let gateway: Gateway
 
+    /// The errors with which a checkout, a partner's checkout and another attempt are refused.
+    static let refusals: [ErrorID] = [
+        .skuNotFound, .alreadyOwned, .conflict, .noProviderAvailable, .providerRejected, .providerUnavailable,
+    ]
+
     var routes: [Route] {
         [
             Route(
@@ -30,19 +35,13 @@ struct CheckoutRoutes {
                 "Makes an order and the contract to pay it",
                 note: "The order is durable before a provider is asked; the same `Idempotency-Key` goes on with it.",
                 body: .json(.checkout), answers: .data(.contract),
-                refuses: [
-                    .skuNotFound, .alreadyOwned, .conflict, .noProviderAvailable, .providerRejected,
-                    .providerUnavailable,
-                ], handle: checkout),
+                refuses: Self.refusals, handle: checkout),
             Route(
                 "retryCheckout", .post, "/v1/public/orders/{id}/checkout", .user, .cashier,
                 "Another attempt to pay an open order",
                 note: "The attempts before it are cancelled, or asked about, first.", body: .json(.retry),
                 answers: .data(.contract),
-                refuses: [
-                    .orderNotFound, .orderNotOpen, .skuNotFound, .alreadyOwned, .conflict, .noProviderAvailable,
-                    .providerRejected, .providerUnavailable,
-                ], handle: retry),
+                refuses: [.orderNotFound, .orderNotOpen] + Self.refusals, handle: retry),
             Route(
                 "readContract", .get, "/v1/public/orders/{id}/contract", .user, .cashier,
                 "The newest contract of an order, again", answers: .data(.contract),

@@ -12,10 +12,7 @@ struct PartnerCheckoutRoutes {
                 "openPartnerCheckout", .post, "/v1/partner/checkout", .key([.checkoutWrite]), .partner,
                 "Makes a user's order and the contract to pay it", note: "No other partner sees the order.",
                 body: .json(.partnerCheckout), answers: .data(.contract),
-                refuses: [
-                    .skuNotFound, .alreadyOwned, .conflict, .noProviderAvailable, .providerRejected,
-                    .providerUnavailable,
-                ], handle: checkout)
+                refuses: CheckoutRoutes.refusals, handle: checkout)
         ]
     }
 
