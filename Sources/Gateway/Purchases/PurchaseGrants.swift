@@ -39,12 +39,6 @@ struct PurchaseGrants {
         }
     }
 
-    /// Queries the users who share a purchase's original transaction; in Xcode there are none.
-    func askSharers(of purchase: StorePurchase) throws -> DeferredResult<[ID<User>]> {
-        purchase.environment == .xcode
-            ? DeferredResult([]) : try tx.purchaseOwners.listSharers(of: StoreSubject(purchase))
-    }
-
     /// Grants a new sharer the same as every transaction of the original has granted its owner, without units.
     func shareAll(of purchase: StorePurchase, with user: ID<User>, rules: TestPurchaseRules) throws {
         let records = try tx.purchases.list(purchase.environment, original: purchase.originalTransactionID)
@@ -202,23 +196,5 @@ extension StorePurchase {
         case .days(let days): return purchased.adding(days: days) <= limit ? term : .until(limit)
         case .until(let end): return .until(min(end, limit))
         }
-    }
-}
-
-extension SKU {
-    /// Returns the terms of a purchase of this SKU, with the kind that Apple signed.
-    ///
-    /// StoreKit sells several units of a consumable or of a pass at once (`Product.PurchaseOption.quantity(_:)`), which
-    /// multiplies the units or days.
-    func terms(for purchase: StorePurchase, days: Int64?) -> OrderTerms {
-        let quantity = min(max(purchase.quantity, 1), Self.quantityRange.upperBound)
-        let kind = kind(of: purchase)
-        var terms = terms(
-            days: kind == .nonRenewing ? days.map { $0.multipliedReportingOverflow(by: quantity).partialValue } : days,
-            quantity: quantity)
-        terms.kind = kind
-        if terms.kind != .nonRenewing { terms.stackGroup = nil }
-        if terms.kind == .nonRenewing && stacking == .extend { terms.stackGroup = stackGroup }
-        return terms
     }
 }

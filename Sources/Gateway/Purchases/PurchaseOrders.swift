@@ -145,3 +145,21 @@ struct PurchaseOrders {
         if after < before { try log.emit(.refundFailed, order.id) }
     }
 }
+
+extension SKU {
+    /// Returns the terms of a purchase of this SKU, with the kind that Apple signed.
+    ///
+    /// StoreKit sells several units of a consumable or of a pass at once (`Product.PurchaseOption.quantity(_:)`), which
+    /// multiplies the units or days.
+    func terms(for purchase: StorePurchase, days: Int64?) -> OrderTerms {
+        let quantity = min(max(purchase.quantity, 1), Self.quantityRange.upperBound)
+        let kind = kind(of: purchase)
+        var terms = terms(
+            days: kind == .nonRenewing ? days.map { $0.multipliedReportingOverflow(by: quantity).partialValue } : days,
+            quantity: quantity)
+        terms.kind = kind
+        if terms.kind != .nonRenewing { terms.stackGroup = nil }
+        if terms.kind == .nonRenewing && stacking == .extend { terms.stackGroup = stackGroup }
+        return terms
+    }
+}
