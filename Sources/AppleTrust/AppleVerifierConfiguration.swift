@@ -1,5 +1,3 @@
-import RefusalReasons
-
 /// An app whose purchases are accepted.
 public struct AppleApp: Hashable, Sendable {
     public let bundleID: String
@@ -59,24 +57,5 @@ public enum AppleEnvironment: String, CaseIterable, Sendable {
     /// - Returns: nil for a name that Apple does not use.
     public init?(appleName: String) {
         self.init(rawValue: appleName == "LocalTesting" ? "Xcode" : appleName)
-    }
-}
-
-/// The apps and environments that this installation accepts.
-struct Audience: Sendable {
-    let apps: [String: AppleApp]
-    let environments: Set<AppleEnvironment>
-
-    func checkApp(_ bundleID: String) throws(AppleRefusal) {
-        guard apps[bundleID] != nil else {
-            throw AppleRefusal(.wrongApp, "signed for \(bundleID), which is not configured")
-        }
-    }
-
-    func environment(_ name: String) throws(AppleRefusal) -> AppleEnvironment {
-        guard let environment = AppleEnvironment(appleName: name), environments.contains(environment) else {
-            throw AppleRefusal(.wrongEnvironment, "signed in \(name), which is not accepted")
-        }
-        return environment
     }
 }
