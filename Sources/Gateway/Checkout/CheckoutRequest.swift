@@ -1,4 +1,5 @@
 package import Domain
+import Store
 
 /// A request for an order and its payment contract.
 package struct CheckoutRequest: Sendable {
@@ -34,5 +35,51 @@ package struct CheckoutRequest: Sendable {
         self.locale = locale
         self.metadata = metadata
         self.payerAddress = payerAddress
+    }
+}
+
+/// A request for another attempt to pay an open order.
+package struct RetryRequest: Sendable {
+    package var platform: Platform
+    package var currency: Currency?
+    package var provider: String?
+    package var accept: Set<ContractType>
+    package var returnURL: String?
+    /// The payer's address; nil where it is not known.
+    package var payerAddress: IPAddress?
+
+    package init(
+        platform: Platform, currency: Currency?, provider: String?, accept: Set<ContractType>, returnURL: String?,
+        payerAddress: IPAddress? = nil
+    ) {
+        self.platform = platform
+        self.currency = currency
+        self.provider = provider
+        self.accept = accept
+        self.returnURL = returnURL
+        self.payerAddress = payerAddress
+    }
+
+    /// A checkout's request, for the attempts after its first.
+    init(_ request: CheckoutRequest) {
+        self.init(
+            platform: request.platform, currency: request.currency, provider: request.provider, accept: request.accept,
+            returnURL: request.returnURL, payerAddress: request.payerAddress)
+    }
+}
+
+/// A request's attempt to get a contract for an order.
+struct CheckoutAttempt: Sendable {
+    let order: ID<Order>
+    let request: RetryRequest
+    let context: CallContext
+    /// True for a checkout, whose key is bound to its order; the key of a retry is bound to its payment.
+    let isCheckout: Bool
+
+    /// Keeps the run's key where the run continues with another payment.
+    ///
+    /// - Throws: `requestInProgress` where another run has taken the key over.
+    func keepKey(for payment: ID<Payment>, in tx: any Transaction, at now: Timestamp) throws {
+        try tx.rebind(context, to: isCheckout ? order.rawValue : payment.rawValue, at: now)
     }
 }
