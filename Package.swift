@@ -147,8 +147,8 @@ let package = Package(
         .target(
             name: "TestSupport",
             dependencies: [
-                "Domain", "Gateway", "HTTPAPI", "ProviderKit", "SandboxProvider", "AppleIAPProvider",
-                "ApplePayProvider", "Store",
+                "Domain", "Gateway", "HTTPAPI", "ProviderKit", "ProviderTesting", "SandboxProvider",
+                "AppleIAPProvider", "ApplePayProvider", "Store",
                 .product(name: "_CryptoExtras", package: "swift-crypto"),
                 .product(name: "Crypto", package: "swift-crypto"), .product(name: "Logging", package: "swift-log"),
                 .product(name: "SwiftASN1", package: "swift-asn1"),
@@ -172,7 +172,7 @@ let package = Package(
         .executableTarget(
             name: "paydesk-faults",
             dependencies: [
-                "Domain", "ProviderKit", "Store", "TestSupport",
+                "Domain", "ProviderKit", "ProviderTesting", "Store", "TestSupport",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Crypto", package: "swift-crypto"),
             ],
@@ -213,7 +213,7 @@ let package = Package(
         .testTarget(
             name: "GatewayTests",
             dependencies: [
-                "Domain", "Gateway", "ProviderKit", "Store", "TestSupport",
+                "Domain", "Gateway", "ProviderKit", "ProviderTesting", "Store", "TestSupport",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
             ],

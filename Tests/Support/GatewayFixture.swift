@@ -4,6 +4,7 @@ import Foundation
 package import Gateway
 package import Logging
 import ProviderKit
+import ProviderTesting
 package import Store
 
 /// The settings of a ``GatewayFixture`` that a test may change.
@@ -61,7 +62,7 @@ package struct GatewayFixture: Sendable {
         line = SandboxFaults()
         scripted = ScriptedProvider()
         keyRing = try KeyRing(keys: [Data(repeating: 7, count: 32)])
-        let random = FixtureRandom(UInt64(TestTemplates.nextNumber())).source
+        let random = SeededRandom(UInt64(TestTemplates.nextNumber())).source
         let watched = Store(engine: WatchedEngine(database.store.engine, watch))
         let accounts = try Self.accounts(
             watched, clock: clock, random: random, transport: transport, line: line, scripted: scripted)

@@ -1,3 +1,4 @@
+import ProviderTesting
 import Testing
 
 @testable import Gateway
@@ -124,7 +125,7 @@ struct CircuitBreakerTests {
     @Test(arguments: 0..<200)
     func `whatever happens it is never stuck, and one trial runs at once`(seed: UInt64) throws {
         let rules = CircuitBreaker.Rules()
-        var dice = Dice(state: seed)
+        var dice = SplitMix64(seed)
         var (breaker, now) = (CircuitBreaker(), Int64(10_000_000))
         var calls: [CircuitBreaker.Call] = []
         var trials: [(call: CircuitBreaker.Call, since: Int64)] = []

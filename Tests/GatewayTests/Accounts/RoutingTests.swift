@@ -1,4 +1,5 @@
 import ProviderKit
+import ProviderTesting
 import Store
 import TestSupport
 import Testing
@@ -147,7 +148,7 @@ struct RoutingTests {
     func `the payment methods are what checkout takes, in its order`(_ engine: TestEngine, _ seed: UInt64) async throws
     {
         try await withDesk(on: engine) { desk in
-            var dice = Dice(state: seed &* 7_919 &+ 1)
+            var dice = SplitMix64(seed &* 7_919 &+ 1)
             let names = ["box-url", "box-qr", "box-stripe", "scripted"]
             for round in 0..<12 {
                 for name in names { try await desk.shuffle(name, &dice) }
@@ -194,7 +195,7 @@ extension GatewayFixture {
     }
 
     /// Changes an account's rules at random, as an admin might.
-    fileprivate func shuffle(_ account: String, _ dice: inout Dice) async throws {
+    fileprivate func shuffle(_ account: String, _ dice: inout SplitMix64) async throws {
         func pick(_ choices: [JSONValue]) -> JSONValue { choices.randomElement(using: &dice) ?? .null }
         let routing: JSONValue = .object([
             "priority": pick([.integer(1), .integer(2)]), "weight": pick([.integer(0), .integer(1), .integer(5)]),
