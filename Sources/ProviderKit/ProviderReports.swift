@@ -197,4 +197,14 @@ public struct ReceivedNotification: Sendable {
         self.facts = facts
         self.acknowledgement = acknowledgement
     }
+
+    /// Checks that an event can be stored under its id and listed by its type.
+    ///
+    /// - Parameter typeLimit: the largest number of bytes that the type may have in UTF-8.
+    /// - Throws: `rejected` with `bad_event_id` for an id that is empty or has more than 255 bytes, and with `bad_type`
+    ///   for such a type.
+    public static func check(eventID: String, type: String, typeLimit: Int = 128) throws(ProviderError) {
+        guard (1...255).contains(eventID.utf8.count) else { throw .rejected(reason: "bad_event_id") }
+        guard (1...typeLimit).contains(type.utf8.count) else { throw .rejected(reason: "bad_type") }
+    }
 }

@@ -20,8 +20,7 @@ extension PayPalProvider {
         guard let event = try? UnambiguousJSON.decode(Event.self, from: body) else {
             throw .rejected(reason: "malformed_body")
         }
-        guard (1...255).contains(event.id.utf8.count) else { throw .rejected(reason: "bad_event_id") }
-        guard (1...128).contains(event.event_type.utf8.count) else { throw .rejected(reason: "bad_type") }
+        try ReceivedNotification.check(eventID: event.id, type: event.event_type)
         var facts: [ProviderFact] = []
         do throws(PayPalFailure) { facts = try await self.facts(event) } catch {
             switch error {

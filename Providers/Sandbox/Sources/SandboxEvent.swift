@@ -18,8 +18,7 @@ extension SandboxEvent {
         guard let event = try? UnambiguousJSON.decode(SandboxEvent.self, from: body) else {
             throw .rejected(reason: "malformed_body")
         }
-        guard (1...255).contains(event.event_id.utf8.count) else { throw .rejected(reason: "bad_event_id") }
-        guard (1...64).contains(event.type.utf8.count) else { throw .rejected(reason: "bad_type") }
+        try ReceivedNotification.check(eventID: event.event_id, type: event.type, typeLimit: 64)
         self = event
     }
 

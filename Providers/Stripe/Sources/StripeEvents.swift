@@ -35,13 +35,11 @@ struct StripeEvents: Sendable {
 
     /// - Throws: `rejected` for a genuine event that cannot be decoded, `unavailable` where Stripe must be queried for
     ///   its payment and does not answer.
-    ///   whose it is and does not answer.
     func reading(_ body: Data) async throws(ProviderError) -> ReceivedNotification {
         guard let event = try? UnambiguousJSON.decode(Event.self, from: body) else {
             throw .rejected(reason: "malformed_body")
         }
-        guard (1...255).contains(event.id.utf8.count) else { throw .rejected(reason: "bad_event_id") }
-        guard (1...128).contains(event.type.utf8.count) else { throw .rejected(reason: "bad_type") }
+        try ReceivedNotification.check(eventID: event.id, type: event.type)
         guard event.livemode == settings.isLive else { throw .unproven(.otherMode) }
         warnOnce(of: event.api_version)
         var facts: [ProviderFact] = []

@@ -27,8 +27,7 @@ extension WeChatPayProvider {
         guard let event = try? UnambiguousJSON.decode(Notification.self, from: body),
             event.resource_type == "encrypt-resource"
         else { throw .rejected(reason: "malformed_body") }
-        guard (1...255).contains(event.id.utf8.count) else { throw .rejected(reason: "bad_event_id") }
-        guard (1...128).contains(event.event_type.utf8.count) else { throw .rejected(reason: "bad_type") }
+        try ReceivedNotification.check(eventID: event.id, type: event.event_type)
         let plain: Data
         do throws(WeChatPayResource.Fault) { plain = try event.resource.opened(by: settings.apiKey.value) } catch {
             if error == .authentication {

@@ -20,7 +20,6 @@ struct PaymentOpening: Sendable {
     ///
     /// - Throws: `orderNotOpen` where its order can no longer be paid, `providerRejected`, and the errors of
     ///   ``open(_:accepts:audit:)``.
-    ///   ``open(_:accepts:audit:)``.
     func resume(
         _ payment: ID<Payment>, accepts: Set<ContractType>, audit: AuditContext
     ) async throws(GatewayError) -> PaymentContract {
