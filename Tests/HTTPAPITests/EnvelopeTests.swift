@@ -2,6 +2,7 @@ import Domain
 import Foundation
 import Gateway
 import HTTPTypes
+import ProviderKit
 import TestSupport
 import Testing
 
@@ -13,7 +14,10 @@ struct EnvelopeTests {
     static let refusals: [(GatewayError, Int, String)] = [
         (.invalidRequest(field: "quantity", reason: "must be 1 to 1000"), 400, "invalid_request"),
         (.invalidRequest(field: "", reason: "the body is not JSON"), 400, "invalid_request"),
-        (.invalidNotification, 400, "invalid_notification"), (.unauthenticated, 401, "unauthenticated"),
+        (.invalidNotification, 400, "invalid_notification"),
+        (.invalidTransaction(.malformed), 400, "invalid_transaction"),
+        (.invalidReceipt("malformed"), 400, "invalid_receipt"),
+        (.applePayTokenInvalid(.malformed), 400, "apple_pay_token_invalid"), (.unauthenticated, 401, "unauthenticated"),
         (.invalidCredential(.noToken), 401, "unauthenticated"), (.invalidCredential(.noKey), 401, "unauthenticated"),
         (.invalidCredential(.unknownKey), 401, "unauthenticated"),
         (.invalidCredential(.signature), 401, "unauthenticated"),
@@ -22,6 +26,10 @@ struct EnvelopeTests {
         (.forbidden, 403, "forbidden"), (.notFound, 404, "not_found"), (.unknown(.meter, "m"), 404, "not_found"),
         (.methodNotAllowed(["GET", "HEAD"]), 405, "method_not_allowed"),
         (.orderNotFound("ord_\u{1F4A5}x"), 404, "order_not_found"), (.skuNotFound("商品"), 404, "sku_not_found"),
+        (.unknownProduct("com.example.vip"), 404, "unknown_product"),
+        (.applePayTokenReused, 409, "apple_pay_token_reused"), (.amountMismatch, 409, "amount_mismatch"),
+        (.purchaseBelongsToAnotherUser, 409, "purchase_belongs_to_another_user"),
+        (.purchaseRevoked, 409, "purchase_revoked"), (.insufficientBalance, 409, "insufficient_balance"),
         (.alreadyOwned, 409, "already_owned"), (.orderNotOpen, 409, "order_not_open"),
         (.contractGone, 410, "order_not_open"),
         (.requestInProgress, 409, "request_in_progress"), (.conflict(reason: "taken", resource: "x"), 409, "conflict"),
@@ -32,11 +40,14 @@ struct EnvelopeTests {
         (.refundExceedsCaptured, 422, "refund_exceeds_captured"), (.rateLimited(retryAfter: 3), 429, "rate_limited"),
         (.usageLimitReached(retryAfter: 9), 429, "usage_limit_reached"), (.internalError, 500, "internal_error"),
         (.providerUnavailable, 502, "provider_unavailable"),
+        (.outcomeUnknown("the refund was sent"), 503, "temporarily_unavailable"),
+        (.leaseLost, 503, "temporarily_unavailable"),
         (.temporarilyUnavailable(retryAfter: 1), 503, "temporarily_unavailable"),
     ]
 
     @Test
     func `every refusal has its id, its status and both languages`() {
+        #expect(Set(Self.refusals.map(\.2)) == Set(ErrorID.allCases.map(\.rawValue)))
         for (error, status, id) in Self.refusals {
             let reply = ErrorReply(error)
             #expect(reply.id == id && reply.status.code == status, "\(error)")
