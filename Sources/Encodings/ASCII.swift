@@ -28,15 +28,15 @@ extension UInt8 {
 
 extension StringProtocol {
     /// Returns whether the text has so many bytes in UTF-8, and each of them passes the test.
-    package func hasBytes(_ count: ClosedRange<Int>, where isAllowed: (UInt8) -> Bool) -> Bool {
+    @inlinable package func hasBytes(_ count: ClosedRange<Int>, where isAllowed: (UInt8) -> Bool) -> Bool {
         count.contains(utf8.count) && utf8.allSatisfy(isAllowed)
     }
 
     /// Returns whether the text has so many bytes, all of them letters or digits of ASCII, `_`, or one of the further characters.
-    package func isWord(_ count: ClosedRange<Int>, or further: String = "") -> Bool {
+    @inlinable package func isWord(_ count: ClosedRange<Int>, or further: String = "") -> Bool {
         hasBytes(count) { byte in byte.isWord || further.utf8.contains(byte) }
     }
 
     /// Returns whether the text is made of so many digits of ASCII.
-    package func isDigits(_ count: ClosedRange<Int>) -> Bool { hasBytes(count, where: \.isDigit) }
+    @inlinable package func isDigits(_ count: ClosedRange<Int>) -> Bool { hasBytes(count, where: \.isDigit) }
 }

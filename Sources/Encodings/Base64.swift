@@ -16,11 +16,11 @@ package enum Base64 {
     }
 
     /// Removes spaces and line breaks, which some clients' encoders insert.
-    package static func withoutSpace(_ text: [UInt8]) -> [UInt8] {
+    @inlinable package static func withoutSpace(_ text: [UInt8]) -> [UInt8] {
         text.contains(where: isSpace) ? text.filter { !isSpace($0) } : text
     }
 
-    package static func isSpace(_ character: UInt8) -> Bool {
+    @inlinable package static func isSpace(_ character: UInt8) -> Bool {
         character == 0x20 || character == 0x0A || character == 0x0D || character == 0x09
     }
 

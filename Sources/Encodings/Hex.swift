@@ -8,11 +8,11 @@ public enum Hex {
     /// The most bytes that a text of no fixed length is read into.
     public static let limit = 1 << 16
 
-    private static let lower = Array("0123456789abcdef".utf8)
-    private static let upper = Array("0123456789ABCDEF".utf8)
+    @usableFromInline static let lower = Array("0123456789abcdef".utf8)
+    @usableFromInline static let upper = Array("0123456789ABCDEF".utf8)
 
     /// Writes bytes as digits.
-    public static func encoded(_ bytes: some Sequence<UInt8>, _ letters: Letters = .lower) -> String {
+    @inlinable public static func encoded(_ bytes: some Sequence<UInt8>, _ letters: Letters = .lower) -> String {
         let digits = letters == .lower ? lower : upper
         var text: [UInt8] = []
         text.reserveCapacity(bytes.underestimatedCount * 2)
@@ -29,7 +29,9 @@ public enum Hex {
     ///   - count: of the bytes, half the number of the digits.
     ///   - letters: the only case that is taken; nil takes both.
     /// - Returns: nil for another number of digits and for anything else than digits.
-    public static func decoded(_ text: some StringProtocol, count: Int, _ letters: Letters? = nil) -> [UInt8]? {
+    @inlinable public static func decoded(
+        _ text: some StringProtocol, count: Int, _ letters: Letters? = nil
+    ) -> [UInt8]? {
         text.utf8.count == count * 2 ? decoded(text.utf8, letters, limit: count) : nil
     }
 
@@ -39,7 +41,7 @@ public enum Hex {
     ///   - letters: the only case that is taken; nil takes both.
     ///   - limit: the most bytes that are read.
     /// - Returns: nil for an odd number of digits, for more than the limit and for anything else than digits.
-    public static func decoded(
+    @inlinable public static func decoded(
         _ text: some Collection<UInt8>, _ letters: Letters? = nil, limit: Int = Hex.limit
     ) -> [UInt8]? {
         guard text.count.isMultiple(of: 2), text.count / 2 <= limit else { return nil }
@@ -59,7 +61,7 @@ public enum Hex {
     }
 
     /// The value of a digit, 0 to 15; nil for any other byte.
-    public static func value(_ digit: UInt8, _ letters: Letters? = nil) -> UInt8? {
+    @inlinable public static func value(_ digit: UInt8, _ letters: Letters? = nil) -> UInt8? {
         switch digit {
         case 0x30...0x39: digit - 0x30
         case 0x41...0x46 where letters != .lower: digit - 0x41 + 10
