@@ -1,6 +1,13 @@
 import Crypto
 import RefusalReasons
+import Synchronization
 import X509
+
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
 
 /// Decides whether a leaf and an intermediate lead to a trusted root, and caches the chains that do.
 struct ChainValidator<Profile: ChainProfile>: Sendable {
@@ -66,5 +73,74 @@ struct PeerCertificates: Sendable {
         self.intermediate = intermediate
         leafDigest = SHA256.hash(data: leaf)
         intermediateDigest = SHA256.hash(data: intermediate)
+    }
+}
+
+/// A bounded cache of sound chains, which drops the least recently used first; refusals are not cached.
+final class ChainCache<Profile: ChainProfile>: Sendable {
+    private struct State {
+        var entries: [ChainName: (chain: ValidChain<Profile>, lastUse: UInt64)] = [:]
+        var uses: UInt64 = 0
+    }
+
+    private let capacity: Int
+    private let state = Mutex(State())
+
+    init(capacity: Int) { self.capacity = max(1, capacity) }
+
+    var count: Int { state.withLock { $0.entries.count } }
+
+    func chain(for key: ChainName) -> ValidChain<Profile>? {
+        state.withLock { state in
+            state.uses &+= 1
+            guard let chain = state.entries[key]?.chain else { return nil }
+            state.entries[key]?.lastUse = state.uses
+            return chain
+        }
+    }
+
+    func insert(_ chain: ValidChain<Profile>, for key: ChainName) {
+        state.withLock { state in
+            state.uses &+= 1
+            if state.entries[key] == nil, state.entries.count >= capacity,
+                let oldest = state.entries.min(by: { $0.value.lastUse < $1.value.lastUse })?.key
+            {
+                state.entries[oldest] = nil
+            }
+            state.entries[key] = (chain, state.uses)
+        }
+    }
+}
+
+/// The cache key of a chain: the SHA-256 of each certificate.
+struct ChainName: Hashable, Sendable {
+    let leaf: SHA256Digest
+    let intermediate: SHA256Digest
+    let anchor: SHA256Digest
+}
+
+/// A closed interval of time in milliseconds since 1970-01-01 UTC; empty where `first` is after `last`.
+struct ValidityInterval: Equatable, Sendable {
+    let first: Int64
+    let last: Int64
+
+    func contains(_ milliseconds: Int64) -> Bool { first <= milliseconds && milliseconds <= last }
+
+    func intersection(_ other: ValidityInterval) -> ValidityInterval {
+        ValidityInterval(first: max(first, other.first), last: min(last, other.last))
+    }
+}
+
+extension ValidityInterval {
+    /// A certificate's validity: both seconds count whole (RFC 5280 section 4.1.2.5).
+    init(of certificate: Certificate) {
+        first = Self.seconds(certificate.notValidBefore) * 1_000
+        last = Self.seconds(certificate.notValidAfter) * 1_000 + 999
+    }
+
+    /// Whole seconds, limited to the years that X.509 can express.
+    private static func seconds(_ date: Date) -> Int64 {
+        let seconds = date.timeIntervalSince1970.rounded(.down)
+        return Int64(min(max(seconds, -62_167_219_200), 253_402_300_799))
     }
 }
