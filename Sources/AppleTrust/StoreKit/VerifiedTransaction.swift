@@ -106,3 +106,47 @@ public struct VerifiedTransaction: Sendable {
         environment = try audience.environment(environmentName)
     }
 }
+
+/// The offer of a transaction, or of the next renewal.
+public struct AppleOffer: Hashable, Sendable {
+    /// `offerType`.
+    public let type: AppleCode<AppleOfferType>
+    /// `offerIdentifier`: the promotional offer's id or the offer code's name.
+    public let identifier: String?
+    /// `offerDiscountType`.
+    public let discount: AppleCode<AppleOfferDiscount>?
+    /// `offerPeriod`, an ISO 8601 duration such as `P1M`.
+    public let period: String?
+
+    /// - Returns: nil where there is no `offerType`.
+    init?(_ claims: ClaimReader) {
+        let identifier = claims.identifier("offerIdentifier")
+        let discount: AppleCode<AppleOfferDiscount>? = claims.code("offerDiscountType")
+        let period = claims.identifier("offerPeriod")
+        guard let type: AppleCode<AppleOfferType> = claims.code("offerType") else { return nil }
+        self.type = type
+        self.identifier = identifier
+        self.discount = discount
+        self.period = period
+    }
+}
+
+/// `commitmentInfo` of a transaction: the commitment of a subscription that is billed monthly.
+public struct AppleCommitment: Hashable, Sendable {
+    /// The number of this billing period in the commitment, from 1.
+    public let billingPeriodNumber: Int64?
+    public let totalBillingPeriods: Int64?
+    /// The price of the whole commitment, in milliunits.
+    public let price: Int64?
+    /// The time when the commitment ends, in milliseconds since 1970-01-01 UTC.
+    public let expiresDate: Int64?
+
+    /// - Returns: nil where `claims` has no `commitmentInfo`.
+    init?(of claims: ClaimReader) {
+        guard let object = claims.object("commitmentInfo") else { return nil }
+        billingPeriodNumber = object.integer("billingPeriodNumber", in: ClaimReader.int32)
+        totalBillingPeriods = object.integer("totalBillingPeriods", in: ClaimReader.int32)
+        price = object.milliunits("commitmentPrice")
+        expiresDate = object.date("commitmentExpiresDate")
+    }
+}
