@@ -1,4 +1,5 @@
 package import Domain
+import FoundationEssentials
 import Store
 
 /// The payment contracts of orders.
@@ -82,5 +83,18 @@ package struct Contracts: Sendable {
         do { return try SealedInstruction.open(sealed, of: record.payment.id, by: keyRing) } catch {
             throw .internalError
         }
+    }
+}
+
+/// The payer's instruction in its sealed, stored form.
+enum SealedInstruction {
+    private static func place(_ payment: ID<Payment>) -> String { "payments.instruction/\(payment.rawValue)" }
+
+    static func seal(_ instruction: PaymentInstruction, of payment: ID<Payment>, by keyRing: KeyRing) throws -> Data {
+        try keyRing.seal(try JSONEncoder().encode(instruction), context: place(payment))
+    }
+
+    static func open(_ sealed: Data, of payment: ID<Payment>, by keyRing: KeyRing) throws -> PaymentInstruction {
+        try JSONDecoder().decode(PaymentInstruction.self, from: try keyRing.open(sealed, context: place(payment)))
     }
 }
