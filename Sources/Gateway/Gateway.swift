@@ -50,6 +50,10 @@ package final class Gateway: Sendable {
     package let reports: Reports
     let retention: Retention
     package let secrets: SealedSecrets
+    package let sessionCheckout: SessionCheckout
+    package let sessionReading: SessionReading
+    package let sessionRules: SessionRules
+    package let sessions: Sessions
     package let tokenPayments: TokenPayments
     package let userNames: UserNames
     package let users: Users
@@ -118,6 +122,15 @@ package final class Gateway: Sendable {
             settlements: settlements, orders: orders, offers: Offers(store: access, accounts: accounts),
             contracts: contracts, attempts: paymentAttempts, opening: paymentOpening, settings: settings)
         orderClosing = OrderClosing(settlements: settlements, orders: orders, attempts: paymentAttempts)
+        sessions = Sessions(
+            settlements: settlements, ids: ids, random: random, time: time, publicURL: settings.publicURL)
+        sessionRules = SessionRules(store: access, registry: registry, settings: settings)
+        let sessionOffers = SessionOffers(store: access, accounts: accounts, time: time)
+        sessionCheckout = SessionCheckout(
+            settlements: settlements, cashier: cashier, closing: orderClosing, offers: sessionOffers, time: time)
+        sessionReading = SessionReading(
+            store: access, accounts: accounts, contracts: contracts, offers: sessionOffers, settings: settings,
+            time: time, entitlementTime: time)
         mismatches = Mismatches(settlements: settlements, orders: orders)
         payPages = PayPages(store: access, providers: providers)
         let sending = RefundSending(settlements: settlements)

@@ -20,6 +20,10 @@ package enum GatewayError: Error, Sendable, Equatable {
     /// The token or key is invalid, or no longer valid.
     case invalidCredential(InvalidCredential)
     case forbidden
+    /// A session's token is not accepted by this call.
+    case forbiddenToSessions
+    /// The call takes a session's token only.
+    case needsSession
     /// The path is unknown.
     case notFound
     /// No object with the id that the caller gave.
@@ -37,6 +41,10 @@ package enum GatewayError: Error, Sendable, Equatable {
     case purchaseRevoked
     case requestInProgress
     case conflict(reason: LocalizedText, resource: String? = nil)
+    /// The session can still read, but no longer order or make another attempt.
+    case sessionOver
+    /// The session's order was paid, so that it makes no other.
+    case orderIsPaid(ID<Order>)
     case payloadTooLarge
     case unsupportedMediaType
     case headersTooLarge
@@ -62,6 +70,7 @@ package enum GatewayError: Error, Sendable, Equatable {
 /// The kind of an unknown object: `details.what` of a `not_found`.
 package enum UnknownThing: String, Sendable, Equatable, CaseIterable {
     case meter, account, user, purchase, subscription, grant, webhook, delivery, notification, job, payment, contract
+    case session
     case key = "api_key"
 }
 
@@ -76,6 +85,10 @@ package enum InvalidCredential: Error, Sendable, Equatable {
     case noKey
     /// An unknown or revoked key, or a wrong secret.
     case unknownKey
+    /// A session's token that was never issued, or whose session is no longer stored.
+    case unknownSession
+    /// A session's token that has ended.
+    case sessionExpired
     /// The signature is wrong or uses another algorithm than the configured one.
     case signature
     case expired

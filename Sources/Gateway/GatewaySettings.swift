@@ -18,12 +18,13 @@ package struct GatewaySettings: Sendable {
     /// It is half of the node's limit of concurrent requests: an account that hangs leaves the other half to other
     /// accounts, and a busy node, where each call takes long, does not mistake that for an account that hangs.
     package var callsPerAccount: Int
+    package var pages: PageSettings
 
     package init(
         publicURL: String, returnURLs: ReturnURLRules, policies: OrderPolicies, meters: [Meter],
         defaultCurrency: Currency? = nil, allowsPrivateWebhooks: Bool = false, isDevelopment: Bool = false,
         retention: RetentionPolicy = RetentionPolicy(), ownership: OwnershipRules = OwnershipRules(),
-        callsPerAccount: Int = 256
+        callsPerAccount: Int = 256, pages: PageSettings = PageSettings()
     ) {
         self.publicURL = publicURL
         self.returnURLs = returnURLs
@@ -35,5 +36,6 @@ package struct GatewaySettings: Sendable {
         self.retention = retention
         self.ownership = ownership
         self.callsPerAccount = callsPerAccount
+        self.pages = pages
     }
 }

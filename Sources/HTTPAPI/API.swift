@@ -67,18 +67,20 @@ package struct APISettings: Sendable {
 package struct API: Sendable {
     private let pipeline: Pipeline
     private let settings: APISettings
-    private let sessionLimiter: RateLimiter
+    private let merchantSessionLimiter: RateLimiter
 
     package init(gateway: Gateway, settings: APISettings, logger: Logger) {
         let limits = settings.limits
         self.settings = settings
         let (nodes, time) = (settings.nodes, gateway.time)
-        sessionLimiter = RateLimiter(perMinute: limits.sessionsPerMinute, nodes: nodes, time: time)
+        merchantSessionLimiter = RateLimiter(perMinute: limits.sessionsPerMinute, nodes: nodes, time: time)
         pipeline = Pipeline(
             gateway: gateway, tokens: UserTokens(settings.tokens, time: gateway.time),
             userLimiter: RateLimiter(
                 perSecond: limits.userPerSecond, burst: limits.userBurst, nodes: nodes, time: time),
             keyLimiter: RateLimiter(perSecond: limits.keyPerSecond, burst: limits.keyBurst, nodes: nodes, time: time),
+            sessionLimiter: RateLimiter(
+                perSecond: limits.userPerSecond, burst: limits.userBurst, nodes: nodes, time: time),
             guesses: GuessLimiter(nodes: nodes, time: time),
             concurrency: ConcurrencyLimit(limit: limits.concurrent) { gateway.health.isCongested },
             bodies: BodyReader(budget: .bodies()), answers: AnswerBudget(bytes: .answers()), logger: logger,
@@ -86,7 +88,7 @@ package struct API: Sendable {
     }
 
     var routes: [Route] {
-        let described = describedRoutes
+        let described = describedRoutes + LogoRoutes(logo: pipeline.gateway.settings.pages.logo).routes
         return described + DocumentationRoutes(describing: described, version: settings.version).routes
     }
 
@@ -95,9 +97,10 @@ package struct API: Sendable {
         let gateway = pipeline.gateway
         return ProductRoutes(gateway: gateway).routes + CheckoutRoutes(gateway: gateway).routes
             + PartnerCheckoutRoutes(gateway: gateway).routes + PayPageRoutes(gateway: gateway).routes
-            + OrderRoutes(gateway: gateway).routes + PartnerOrderRoutes(gateway: gateway).routes
+            + SessionRoutes(gateway: gateway).routes + OrderRoutes(gateway: gateway).routes
+            + PartnerOrderRoutes(gateway: gateway).routes
             + AdminOrderRoutes(gateway: gateway).routes + RefundRoutes(gateway: gateway).routes
-            + ApplePayRoutes(gateway: gateway, limiter: sessionLimiter).routes
+            + ApplePayRoutes(gateway: gateway, limiter: merchantSessionLimiter).routes
             + AppleIAPRoutes(gateway: gateway).routes + PurchaseRoutes(gateway: gateway).routes
             + CompatibleRoutes(gateway: gateway).routes
             + ReceiptRoutes(gateway: gateway, limiter: pipeline.keyLimiter, guesses: pipeline.guesses).routes

@@ -34,6 +34,7 @@ struct AuthorizationTests {
         "GET /v1/partner/users/{user_id}/usage/{meter}": .entitlementsRead,
         "POST /v1/partner/users/{user_id}/usage/{meter}/consume": .entitlementsWrite,
         "POST /v1/partner/orders/{id}/cancel": .checkoutWrite, "POST /v1/partner/orders/{id}/refunds": .refundsWrite,
+        "POST /v1/partner/sessions": .checkoutWrite, "DELETE /v1/partner/sessions/{id}": .checkoutWrite,
         "POST /v1/partner/webhooks": .webhooksWrite,
         "GET /v1/partner/webhooks": .webhooksWrite,
         "GET /v1/partner/webhooks/{id}": .webhooksWrite,
@@ -64,6 +65,7 @@ struct AuthorizationTests {
                     let plain = name.replacing(/\/v1\/notify\/[a-z_]+\/\{token\}/, with: "/v1/notify/{token}")
                     #expect(Self.open.contains(plain), "\(name)")
                 case .userOrAnyone: #expect(name == "POST /validate-receipt")
+                case .session: #expect(name == "GET /v1/public/session")
                 case .user: #expect(endpoint.path.hasPrefix("/v1/public/") || Self.compatible.contains(name), "\(name)")
                 case .key(let scopes) where endpoint.path.hasPrefix("/v1/partner/"):
                     #expect(scopes == Self.partners[name].map { [$0] }, "\(name)")
@@ -158,7 +160,7 @@ struct AuthorizationTests {
                 switch endpoint.access {
                 // `ReceiptRouteTests` tests these, because their answers have Apple's form.
                 case .anyone, .userOrAnyone: continue
-                case .user:
+                case .user, .session:
                     for bearer in badTokens {
                         // Few enough in a minute that they are not limited.
                         counter.desk.clock.advance(seconds: 1)

@@ -19,6 +19,7 @@ struct StrictnessTests {
         switch endpoint.access {
         case .anyone: nil
         case .user, .userOrAnyone: try await counter.token()
+        case .session: try await counter.session(try await counter.token(), purpose: "portal").text("token")
         case .key: counter.adminKey
         }
     }

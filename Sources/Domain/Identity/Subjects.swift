@@ -84,6 +84,8 @@ package enum Actor: Hashable, Sendable {
     case user
     /// A partner's or admin's name, and the key that was used.
     case partner(name: String, key: ID<APIKey>)
+    /// A browser with a session's token.
+    case session(ID<Session>)
     case provider(AccountID)
     /// Paydesk itself: a command or a job, by name.
     case system(String)
@@ -93,6 +95,7 @@ package enum Actor: Hashable, Sendable {
         switch self {
         case .user: "user"
         case .partner(let name, let key): "partner:\(name)/\(key)"
+        case .session(let id): "session:\(id)"
         case .provider(let account): "provider:\(account.rawValue)"
         case .system(let name): "system:\(name)"
         }

@@ -26,7 +26,7 @@ package struct Cashier: Sendable {
         if let order = context.resumed.flatMap(ID<Order>.init) {
             return try await continueCheckout(order, request, user: user, context: context)
         }
-        try check(returnURL: request.returnURL)
+        if request.session == nil { try check(returnURL: request.returnURL) }
         let offer = try await offers.offer(request, user: user)
         let isFree = offer.quote.amount.isZero
         let account = isFree ? nil : offer.candidates.accounts.first
@@ -68,7 +68,7 @@ package struct Cashier: Sendable {
             let attempt = CheckoutAttempt(order: order, request: request, context: context, isCheckout: false)
             return try await resume(payment, attempt, user: user)
         }
-        try check(returnURL: request.returnURL)
+        if request.session == nil { try check(returnURL: request.returnURL) }
         let found = try await orders.own(order, user: user)
         guard found.state == .open, let amount = found.amount else { throw .orderNotOpen }
         guard request.currency == nil || request.currency == amount.currency else {

@@ -18,6 +18,8 @@ package struct CheckoutRequest: Sendable {
     package var metadata: [String: String]
     /// The payer's address; nil where it is not known.
     package var payerAddress: IPAddress?
+    /// The session that orders, which has checked the return address; nil for other callers.
+    var session: SessionOrder?
 
     package init(
         sku: String, quantity: Int64 = 1, days: Int64? = nil, platform: Platform, currency: Currency,
@@ -47,6 +49,8 @@ package struct RetryRequest: Sendable {
     package var returnURL: String?
     /// The payer's address; nil where it is not known.
     package var payerAddress: IPAddress?
+    /// The session that makes the attempt, which has checked the return address; nil for other callers.
+    var session: ID<Session>?
 
     package init(
         platform: Platform, currency: Currency?, provider: String?, accept: Set<ContractType>, returnURL: String?,
@@ -65,6 +69,7 @@ package struct RetryRequest: Sendable {
         self.init(
             platform: request.platform, currency: request.currency, provider: request.provider, accept: request.accept,
             returnURL: request.returnURL, payerAddress: request.payerAddress)
+        session = request.session?.session
     }
 }
 
@@ -82,4 +87,13 @@ struct CheckoutAttempt: Sendable {
     func keepKey(for payment: ID<Payment>, in tx: any Transaction, at now: Timestamp) throws {
         try tx.rebind(context, to: isCheckout ? order.rawValue : payment.rawValue, at: now)
     }
+}
+
+/// The order that a session makes next.
+struct SessionOrder: Sendable {
+    let session: ID<Session>
+    /// Its number among the session's orders, from 1.
+    let n: Int64
+    /// The real time of the call.
+    let at: Timestamp
 }

@@ -13,9 +13,10 @@ package struct IdempotentRun: Sendable {
     package let resource: String?
 }
 
-/// The namespace of a key: the user, or the partner, for all of its API keys.
+/// The namespace of a key: the user, the session, or the partner, for all of its API keys.
 package enum IdempotentCaller: Sendable {
     case user(ExternalUserID)
+    case session(ID<Session>)
     case partner(String)
 }
 
@@ -52,6 +53,7 @@ package struct IdempotentRequests: Sendable {
             let name =
                 switch caller {
                 case .user(let user): try tx.users.ensure(user, candidate: ids.make(), at: now).rawValue
+                case .session(let session): "\(SessionQueries<any Transaction>.callerPrefix)\(session)"
                 case .partner(let partner): "partner/\(partner)"
                 }
             return (

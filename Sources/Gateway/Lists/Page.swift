@@ -16,6 +16,11 @@ package struct Page<Item: Sendable>: Sendable {
             items: Array(shown), cursors: cursors, nextCursor: items.count > Int(limit) ? cursors.last : nil)
     }
 
+    /// Returns this page with other items in the same places.
+    package func map<Other: Sendable>(_ transform: (Item) -> Other) -> Page<Other> {
+        Page<Other>(items: items.map(transform), cursors: cursors, nextCursor: nextCursor)
+    }
+
     /// - Parameter cursors: one for each item.
     init(items: [Item], cursors: [String], nextCursor: String?) {
         self.items = items

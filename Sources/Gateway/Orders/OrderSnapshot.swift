@@ -97,8 +97,17 @@ package struct OrderSnapshot: Sendable {
     package let mismatches: [MismatchLine]?
     package let nextAction: NextAction
     package let userName: String?
+    /// False for a session, to which the app's metadata is not shown.
+    package private(set) var showsMetadata = true
     /// The subscription of which the order paid a period.
     package let subscription: ID<Subscription>?
+
+    /// The snapshot as a session sees it, with empty metadata.
+    package var withoutMetadata: OrderSnapshot {
+        var snapshot = self
+        snapshot.showsMetadata = false
+        return snapshot
+    }
 
     package var user: ID<User> { order.user }
     package var partner: String? { order.partner }
@@ -222,7 +231,7 @@ extension OrderSnapshot: Encodable {
         try fields.encode(order.environment, forKey: .environment)
         try fields.encode(subscription, forKey: .subscription_id)
         try fields.encodeIfPresent(order.partner, forKey: .partner)
-        try fields.encode(order.metadata, forKey: .metadata)
+        try fields.encode(showsMetadata ? order.metadata : [:], forKey: .metadata)
         try fields.encode(order.createdAt, forKey: .created_at)
         try fields.encode(order.expiresAt, forKey: .expires_at)
         try fields.encode(order.paidAt, forKey: .paid_at)

@@ -38,6 +38,7 @@ struct OrderWriter {
             platform: request.platform, environment: environment, partner: partner, returnURL: request.returnURL,
             metadata: request.metadata, createdAt: now, expiresAt: now.adding(seconds: minutes * 60))
         try tx.orders.insert(order)
+        if let next = request.session { try insert(order, as: next) }
         try tx.bind(context, to: order.id.rawValue)
         let opened = try settlement.log.appendTimeline(order, "order.opened", "\(offer.quote.amount)")
         try settlement.log.audit(
@@ -80,6 +81,20 @@ struct OrderWriter {
             payerAddress: try request.payerAddress.map { try PayerAddress.seal($0, of: payment.id, by: keyRing) })
         let entry = try settlement.log.appendTimeline(order, "payment.created", "\(payment.id) \(account.id.rawValue)")
         return (PaymentIntent(order: order, payment: payment, payerAddress: request.payerAddress?.description), entry)
+    }
+
+    /// Stores a new order as its session's next; the caller holds the user's lock.
+    ///
+    /// - Throws: `sessionOver`; `requestInProgress` where another checkout of the session has made its next order.
+    func insert(_ order: Order, as next: SessionOrder) throws {
+        guard let session = try tx.sessions.lock(next.session), session.mayBuy(at: next.at) else {
+            throw GatewayError.sessionOver
+        }
+        let until = Session.readableUntil(session.expiresAt, orderExpiresAt: order.expiresAt)
+        let plan = Session.Plan(sku: order.sku, days: order.days)
+        guard try tx.sessions.insertOrder(order.id, next.n, of: session.id, plan: plan, readableUntil: until) else {
+            throw GatewayError.requestInProgress
+        }
     }
 
     /// Refuses a non-consumable that the user owns in this environment.

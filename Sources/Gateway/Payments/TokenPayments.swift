@@ -12,6 +12,11 @@ package struct TokenPayment: Sendable, Encodable {
 
     package let status: Status
     package let order: OrderSnapshot
+
+    package init(status: Status, order: OrderSnapshot) {
+        self.status = status
+        self.order = order
+    }
 }
 
 /// Payments by a wallet's token.

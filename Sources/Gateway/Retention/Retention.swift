@@ -24,6 +24,8 @@ struct Retention: Sendable {
     private static let retentionInterval: Int64 = 3_600
     /// The days for which a refused notification is stored (`docs/api.md` section 9).
     private static let refusedDays: Int64 = 7
+    /// The days for which a session is stored after it can no longer read, so that its token is refused as ended.
+    private static let sessionDays: Int64 = 30
     /// The seconds for which every receipt is stored, because its client may be about to use it.
     private static let receiptSeconds: Int64 = 86_400
     /// The rows of a transaction, few so that it does not block others for long, and the transactions of a run.
@@ -38,7 +40,7 @@ struct Retention: Sendable {
         var isMore = false
         for (perishable, days) in [
             (.rawNotifications, policy.rawDays), (.refusedNotifications, Self.refusedDays),
-            (.idempotencyKeys, policy.idempotencyDays),
+            (.idempotencyKeys, policy.idempotencyDays), (.sessions, Self.sessionDays),
         ] as [(RetentionTable, Int64)] {
             let dropped = try await drop(perishable, olderThan: days)
             guard dropped > 0 else { continue }

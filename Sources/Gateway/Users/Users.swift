@@ -14,7 +14,7 @@ package struct Users: Sendable {
     /// Erases a user's name; the orders and grants stay under the internal id (`docs/domain.md` section 9).
     ///
     /// It deletes the mapping of the name, the app's own texts about the orders (metadata, return addresses; in events
-    /// too), the reasons of refunds, grants and debits, and the idempotency keys. Purchases stay bound to the internal
+    /// too), the reasons of refunds, grants and debits, and the idempotency keys. Sessions end. Purchases stay bound to the internal
     /// id, so that no other user inherits them, and late payments and refunds settle as before. Changes by time alone
     /// are no longer announced.
     ///
@@ -32,6 +32,7 @@ package struct Users: Sendable {
                 guard let data = try Self.withoutFreeText(event.data) else { continue }
                 try tx.events.update(event.id, data: data)
             }
+            try tx.sessions.erase(of: id, at: settlement.now)
             try tx.users.erase(id)
             try tx.bind(context, to: id.rawValue)
             try settlement.log.audit(subject: id.rawValue, "user.erased", before: "named", after: UserNames.erased)

@@ -67,6 +67,8 @@ struct Components {
             "parameters": .object(["IdempotencyKey": Self.idempotencyKey]),
             "securitySchemes": .object([
                 "user": Self.bearer("A JWT of the app's own login; its user claim is the user's id.", format: "JWT"),
+                "session": Self.bearer(
+                    "The token of a session, `pds_…`, which opens only the calls that name it.", format: nil),
                 "key": Self.bearer(
                     "An API key, `pdk_…`, with one of the scopes named; `admin` implies all.", format: nil),
             ]),

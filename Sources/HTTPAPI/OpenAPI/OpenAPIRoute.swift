@@ -20,7 +20,10 @@ extension Route {
     private var security: JSONValue {
         switch access {
         case .anyone: .array([])
-        case .user: .array([.object(["user": .array([])])])
+        case .user:
+            .array(
+                [.object(["user": .array([])])] + (sessions.isEmpty ? [] : [.object(["session": .array([])])]))
+        case .session: .array([.object(["session": .array([])])])
         case .userOrAnyone: .array([.object(["user": .array([])]), .object([:])])
         // Each of the scopes is enough alone.
         case .key(let scopes): .array(scopes.map { .object(["key": .array([.string($0.rawValue)])]) })
@@ -65,7 +68,7 @@ extension Route {
         let collection = parts.firstIndex(of: "{\(name)}").flatMap { $0 > 0 ? String(parts[$0 - 1]) : nil } ?? ""
         let prefixes = [
             "orders": "ord", "payments": "pay", "subscriptions": "sub", "webhooks": "whk", "deliveries": "dlv",
-            "grants": "grt", "notifications": "ntf", "jobs": "job", "api-keys": "key",
+            "grants": "grt", "notifications": "ntf", "jobs": "job", "api-keys": "key", "sessions": "ses",
         ]
         if name == "payment_id" { return Shape.id("pay").exampleValue() }
         if name == "id", let prefix = prefixes[collection] { return Shape.id(prefix).exampleValue() }
@@ -213,8 +216,7 @@ extension Route {
         ids.insert(.invalidRequest)
         switch access {
         case .anyone, .userOrAnyone: break
-        case .user: ids.formUnion([.unauthenticated, .rateLimited])
-        case .key: ids.formUnion([.unauthenticated, .forbidden, .rateLimited])
+        case .user, .session, .key: ids.formUnion([.unauthenticated, .forbidden, .rateLimited])
         }
         if description.body != nil {
             ids.insert(.payloadTooLarge)

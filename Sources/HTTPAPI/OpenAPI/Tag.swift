@@ -18,11 +18,14 @@ extension Route {
 extension Route.Tag {
     /// All parts, in the order of the description.
     static let all: [Route.Tag] = [
-        cashier, orders, subscriptions, entitlements, apple, applePay, compatible, notifications, notificationsByKind,
+        cashier, sessions, orders, subscriptions, entitlements, apple, applePay, compatible, notifications,
+        notificationsByKind,
         payPages, partner, webhooks, catalogue, accounts, adminOrders, adminUsers, inbox, operations,
     ]
 
     static let cashier = Route.Tag(name: "Cashier", note: "What is sold, and the contract to pay it.")
+    static let sessions = Route.Tag(
+        name: "Sessions", note: "A browser acts for one user and one purpose, without the app's token.")
     static let orders = Route.Tag(name: "Orders", note: "A user's own orders.")
     static let subscriptions = Route.Tag(
         name: "Subscriptions", note: "Subscriptions of a store, as the user, a partner and an admin see them.")

@@ -8,6 +8,8 @@ import Hummingbird
 enum Caller: Sendable {
     case anyone
     case user(ExternalUserID)
+    /// A browser with the token of a session.
+    case session(AuthenticatedSession)
     case key(AuthenticatedKey)
 }
 
@@ -29,17 +31,37 @@ struct Call: Sendable {
     /// credentials have limits elsewhere.
     let charge: @Sendable (_ count: Int64) throws(GatewayError) -> Void
 
-    /// The user of the token; always known on routes with `access: .user`.
+    /// The user of the token or session; always known on routes with `access: .user`.
     var user: ExternalUserID {
         get throws(GatewayError) {
-            guard case .user(let user) = caller else { throw .unauthenticated }
-            return user
+            switch caller {
+            case .user(let user): user
+            case .session(let session): session.user
+            case .anyone, .key: throw .unauthenticated
+            }
         }
     }
 
+    /// The session of the token; nil for other callers.
+    var session: AuthenticatedSession? { if case .session(let session) = caller { session } else { nil } }
+
+    /// Checks that a session may see an order before a route uses its id; other callers are checked by the use case.
+    ///
+    /// - Throws: `orderNotFound`.
+    func requireOrder(_ id: String, _ gateway: Gateway) async throws(GatewayError) -> String {
+        if let session { try await gateway.sessions.require(id, of: session) }
+        return id
+    }
+
+    /// The order as this caller sees it: the app's metadata is not shown to a session.
+    func shown(_ order: OrderSnapshot) -> OrderSnapshot { session == nil ? order : order.withoutMetadata }
+
     /// The payer's address, in calls of the payer's own app; nil in a partner's call, which comes from a server.
     var payerAddress: IPAddress? {
-        guard case .user = caller else { return nil }
+        switch caller {
+        case .anyone, .key: return nil
+        case .user, .session: break
+        }
         return from.address(request.headerFields)
     }
 
@@ -48,6 +70,7 @@ struct Call: Sendable {
             switch caller {
             case .anyone: .system("anyone")
             case .user: .user
+            case .session(let session): .session(session.id)
             case .key(let key): key.actor
             }
         var context = CallContext(actor: actor, requestID: auditedRequestID, idempotency: run)

@@ -49,14 +49,16 @@ enum Envelope {
         return (String(text[..<range.lowerBound]), String(text[range.upperBound...]))
     }
 
-    /// Makes a refusal as Apple's `verifyReceipt` does: with HTTP status 200, except after too many requests.
+    /// Makes a refusal as Apple's `verifyReceipt` does: with HTTP status 200, except after too many requests and for a
+    /// session's token.
     static func verifyReceipt(_ error: GatewayError, requestID: String) -> Response {
         let json = try? Answer.encode(VerifyReceiptBody(VerifyReceiptStatus(error)))
         let body = json ?? Data(#"{"status":21009}"#.utf8)
         let reply = ErrorReply(error)
         let retry = reply.retryAfter.map { [HTTPField(name: .retryAfter, value: String($0))] } ?? []
-        // Apple has no `status` for too many requests and answers HTTP 429.
-        let status = reply.status == .tooManyRequests ? reply.status : .ok
+        // Apple has no `status` for too many requests and answers HTTP 429; nor for a token that is none of its own.
+        let status: HTTPResponse.Status =
+            [.tooManyRequests, .forbidden].contains(reply.status) ? reply.status : .ok
         return response(status, ByteBuffer(bytes: body), requestID: requestID, extra: retry)
     }
 

@@ -72,9 +72,14 @@ extension ErrorReply {
             let (english, chinese) = fault.words
             self.init(.unauthenticated, "\(english).", "\(chinese)。")
             if case .claim(let name) = fault { details = ["claim": .string(name.shown)] }
+            if fault == .sessionExpired { details = ["reason": .string("session_expired")] }
             challenge = "\(Self.challenge), error=\"invalid_token\", error_description=\"\(english)\""
         case .forbidden:
             self.init(.forbidden, "This key lacks the scope for that.", "此密钥没有所需的权限。")
+        case .forbiddenToSessions:
+            self.init(.forbidden, "A session's token is not accepted here.", "此处不接受会话令牌。")
+        case .needsSession:
+            self.init(.forbidden, "Only a session's token is accepted here.", "此处只接受会话令牌。")
         case .notFound:
             self.init(.notFound, "There is nothing here.", "未找到所请求的资源。")
         case .unknown(let thing, let id):
@@ -91,7 +96,8 @@ extension ErrorReply {
         case .orderNotFound(let id):
             self.init(.orderNotFound, "Order \(id.shown) does not exist.", "订单 \(id.shown) 不存在。")
         case .skuNotFound(let id):
-            self.init(.skuNotFound, "SKU \(id.shown) does not exist.", "商品 \(id.shown) 不存在。")
+            self.init(
+                .skuNotFound, "SKU \(id.shown) does not exist.", "商品 \(id.shown) 不存在。", ["sku": .string(id.shown)])
         case .alreadyOwned:
             self.init(.alreadyOwned, "The user owns this already.", "用户已拥有该商品。")
         case .orderNotOpen:
@@ -106,6 +112,14 @@ extension ErrorReply {
             self.init(
                 .conflict, "That conflicts with what is there: \(reason.english).", "与现有数据冲突:\(reason.chinese)。",
                 ["reason": .string(reason.english)].merging(resource.map { ["resource": .string($0)] } ?? [:]) { $1 })
+        case .sessionOver:
+            self.init(
+                .conflict, "The session is over; it can still read, cancel and refresh.", "会话已结束,仅可查询、取消和刷新。",
+                ["reason": .string("session_over")])
+        case .orderIsPaid(let order):
+            self.init(
+                .conflict, "The session's order was paid.", "该会话的订单已支付。",
+                ["reason": .string("order_paid"), "order_id": .string(order.rawValue)])
         case .payloadTooLarge:
             self.init(.payloadTooLarge, "The body is too large.", "请求体过大。")
         case .unsupportedMediaType:

@@ -19,6 +19,7 @@ extension UnknownThing {
         case .payment: ("payment", "支付")
         case .contract: ("contract yet for", "支付合约")
         case .key: ("API key", "密钥")
+        case .session: ("session", "会话")
         }
     }
 }
@@ -66,6 +67,8 @@ extension InvalidCredential {
         case .noToken: ("A user's token (JWT) is needed here", "此处需要用户令牌(JWT)")
         case .noKey: ("An API key (pdk_...) is needed here", "此处需要 API 密钥(pdk_…)")
         case .unknownKey: ("There is no such API key, or it was revoked", "API 密钥不存在或已被撤销")
+        case .unknownSession: ("There is no such session", "会话不存在")
+        case .sessionExpired: ("The session has ended", "会话已结束")
         case .signature: ("The token's signature does not verify", "令牌签名验证失败")
         case .expired: ("The token has expired", "令牌已过期")
         case .claim(let name):

@@ -13,6 +13,7 @@ struct Pipeline: Sendable {
     let tokens: UserTokens
     let userLimiter: RateLimiter
     let keyLimiter: RateLimiter
+    let sessionLimiter: RateLimiter
     let guesses: GuessLimiter
     let concurrency: ConcurrencyLimit
     let bodies: BodyReader
@@ -117,6 +118,7 @@ struct Pipeline: Sendable {
         switch caller {
         case .anyone: nil
         case .user(let user): .user(user)
+        case .session(let session): .session(session.id)
         case .key(let key): .partner(key.partner)
         }
     }
@@ -221,7 +223,7 @@ struct Pipeline: Sendable {
     ) async throws(GatewayError) -> Caller {
         do throws(GatewayError) {
             try route.admit?(parameters)
-            return try await authenticate(headers, route.access)
+            return try await authenticate(headers, route)
         } catch {
             // A request without credentials is no guess.
             if error == .unauthenticated { throw error }
@@ -235,6 +237,7 @@ struct Pipeline: Sendable {
     ) -> ByteBudget.Holder {
         switch caller {
         case .user(let user): .user(user)
+        case .session(let session): .user(session.user)
         case .key(let key): .key(key.id)
         case .anyone:
             route.isNotification
@@ -255,13 +258,22 @@ struct Pipeline: Sendable {
         }
     }
 
-    private func authenticate(_ headers: HTTPFields, _ access: Route.Access) async throws(GatewayError) -> Caller {
+    private func authenticate(_ headers: HTTPFields, _ route: Route) async throws(GatewayError) -> Caller {
+        let access = route.access
         if case .anyone = access { return .anyone }
         if case .userOrAnyone = access, headers[.authorization] == nil { return .anyone }
         guard let bearer = headers.bearer else { throw .unauthenticated }
+        if bearer.hasPrefix(SessionToken.prefix) {
+            let session = try await gateway.sessions.authenticate(token: bearer)
+            guard route.sessions.contains(session.purpose) else { throw .forbiddenToSessions }
+            return .session(session)
+        }
         switch access {
         case .anyone: return .anyone
         case .user, .userOrAnyone: return .user(try await tokens.user(bearer))
+        case .session:
+            _ = try await tokens.user(bearer)
+            throw .needsSession
         case .key(let scopes):
             let key = try await gateway.keys.authenticate(key: bearer)
             guard scopes.contains(where: key.allows) else { throw .forbidden }
@@ -274,6 +286,7 @@ struct Pipeline: Sendable {
             switch caller {
             case .anyone: nil
             case .user(let user): userLimiter.take(user.rawValue, count)
+            case .session(let session): sessionLimiter.take(session.id.rawValue, count)
             case .key(let key): keyLimiter.take(key.id.rawValue, count)
             }
         if let wait { throw .rateLimited(retryAfter: max(1, wait)) }

@@ -12,6 +12,8 @@ struct Route: Sendable {
         case user
         /// A user's JWT or no credentials; an invalid JWT is refused.
         case userOrAnyone
+        /// A session's token, and no JWT.
+        case session
         /// An API key that has one of these scopes.
         case key([Scope])
     }
@@ -111,6 +113,10 @@ struct Route: Sendable {
     /// The names of the path's parameters.
     let parameterNames: [String]
     let access: Access
+    /// The purposes of the sessions that may call the route beside its own callers.
+    ///
+    /// Every route names its own, so that sessions cannot call one that names none.
+    let sessions: Set<Session.Purpose>
     /// The limit of the body in bytes.
     let bodyLimit: Int
     let idempotency: Idempotency
@@ -126,6 +132,7 @@ struct Route: Sendable {
 
     /// - Parameters:
     ///   - id: the `operationId`.
+    ///   - sessions: the purposes of the sessions that may call it; none unless it says so.
     ///   - tag: the part of the API; nil leaves the route out of the document.
     ///   - summary: a sentence without its full stop.
     ///   - parameters: the descriptions of path parameters that need one.
@@ -135,8 +142,9 @@ struct Route: Sendable {
     ///   - gone: the refusals that have status 410 here.
     ///   - admit: refuses a request before its body is read.
     init(
-        _ id: String, _ method: HTTPRequest.Method, _ path: String, _ access: Access, _ tag: Tag?, _ summary: String,
-        note: String? = nil, query: [Query] = [], parameters: [String: String] = [:], body: Body? = nil,
+        _ id: String, _ method: HTTPRequest.Method, _ path: String, _ access: Access,
+        sessions: Set<Session.Purpose> = [], _ tag: Tag?, _ summary: String, note: String? = nil, query: [Query] = [],
+        parameters: [String: String] = [:], body: Body? = nil,
         bodyLimit: Int = 256 << 10, answers outcome: Outcome, or others: [Other] = [], refuses refusals: [ErrorID] = [],
         gone: [ErrorID] = [], idempotency: Idempotency = .stored, isAlwaysServed: Bool = false,
         errors: ErrorShape = .envelope,
@@ -147,6 +155,7 @@ struct Route: Sendable {
         self.method = method
         self.path = path
         self.access = access
+        self.sessions = sessions
         self.bodyLimit = bodyLimit
         self.idempotency = idempotency
         self.errors = errors

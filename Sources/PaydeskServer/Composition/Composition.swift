@@ -40,7 +40,8 @@ struct Composition {
                     rawDays: configuration.retention.rawDays, idempotencyDays: configuration.retention.idempotencyDays),
                 ownership: OwnershipRules(
                     policy: configuration.purchases.ownership, shareLimit: configuration.purchases.shareLimit,
-                    cooldownDays: configuration.purchases.transferCooldownDays)),
+                    cooldownDays: configuration.purchases.transferCooldownDays),
+                pages: configuration.pages),
             logger: logger, pause: SystemDependencies.pause)
     }
 

@@ -1,5 +1,6 @@
 package import Domain
 package import Foundation
+package import Gateway
 package import ProviderKit
 
 /// A configuration folder as typed values: checked, variables filled in, paths absolute.
@@ -24,6 +25,7 @@ package struct Configuration: Sendable {
     package var limits: Limits
     package var retention: Retention
     package var meters: [Meter]
+    package var pages: PageSettings
     /// Production takes accounts in a provider's test mode.
     package var allowsTestAccounts: Bool
     /// Sorted by id.

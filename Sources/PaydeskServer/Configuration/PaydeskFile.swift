@@ -7,7 +7,7 @@ enum PaydeskFile {
     static let name = "paydesk.yaml"
     private static let keys = [
         "mode", "http", "database", "secrets", "auth", "default_currency", "orders", "purchases", "webhooks", "limits",
-        "retention", "meters",
+        "retention", "meters", "pages",
         "allow_test_accounts",
     ]
 
@@ -30,11 +30,13 @@ enum PaydeskFile {
         let limits = limits(root)
         let retention = retention(root)
         let meters = MeterSection.read(root)
+        let pages = PagesSection.read(root)
         guard let currency = currency(root), let mode else { return nil }
         return Configuration(
             folder: reading.folder, mode: mode, http: http, databaseURL: url, secretKeys: secretKeys, auth: auth,
             defaultCurrency: currency, orders: orders, purchases: purchases, webhooks: webhooks, limits: limits,
-            retention: retention, meters: meters, allowsTestAccounts: allowsTestAccounts, accounts: [], catalogue: [])
+            retention: retention, meters: meters, pages: pages, allowsTestAccounts: allowsTestAccounts, accounts: [],
+            catalogue: [])
     }
 
     /// Reads the mode.

@@ -8,6 +8,8 @@ package enum RetentionTable: Sendable {
     case refusedNotifications
     /// Idempotency keys with their answers.
     case idempotencyKeys
+    /// Sessions that can no longer read, with the list of their orders; the orders stay.
+    case sessions
 }
 
 /// Deletion of rows whose retention time is over.
@@ -60,6 +62,12 @@ extension RetentionQueries where Connection == any Transaction {
                     SELECT caller, key FROM idempotency_keys WHERE created_at < \(time) - ? AND lease_until <= \(time)
                     ORDER BY created_at LIMIT ?)
                 """, now, seconds, now, limit)
+        case .sessions:
+            return try tx.execute(
+                """
+                DELETE FROM sessions WHERE id IN (
+                    SELECT id FROM sessions WHERE readable_until < \(time) - ? ORDER BY readable_until LIMIT ?)
+                """, now, seconds, limit)
         }
     }
 }

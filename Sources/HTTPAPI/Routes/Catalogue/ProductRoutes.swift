@@ -9,7 +9,9 @@ struct ProductRoutes {
     var routes: [Route] {
         [
             Route(
-                "listProducts", .get, "/v1/public/products", .user, .cashier, "What is sold here",
+                "listProducts", .get, "/v1/public/products", .user, sessions: [.checkout], .cashier,
+                "What is sold here",
+                note: "To a session its own SKUs.",
                 query: [
                     .query("platform", .words(Platform.self), "Hides what nobody could sell there."),
                     .query("currency", .knownCurrency, "Only SKUs with a price in it."),
@@ -39,7 +41,9 @@ struct ProductRoutes {
         let products = try await gateway.catalogue.products(
             user: user, platform: call.choice("platform"), currency: call.currency("currency"),
             languages: languages)
-        return try .json(Listing(items: products.map(ProductItem.init)))
+        guard let session = call.session else { return try .json(Listing(items: products.map(ProductItem.init))) }
+        let own = Set(try await gateway.sessionCheckout.skus(of: session))
+        return try .json(Listing(items: products.filter { own.contains($0.sku.id) }.map(ProductItem.init)))
     }
 }
 

@@ -15,8 +15,11 @@ struct CheckoutRoutes {
     var routes: [Route] {
         [
             Route(
-                "listPaymentMethods", .get, "/v1/public/payment-methods", .user, .cashier, "Who could take a payment",
-                note: "In the order in which a checkout would choose.",
+                "listPaymentMethods", .get, "/v1/public/payment-methods", .user, sessions: [.checkout], .cashier,
+                "Who could take a payment",
+                note: """
+                    In the order in which a checkout would choose. A session's own fields hold where others are left out.
+                    """,
                 query: [
                     .query("sku", .string, "The SKU to be paid.", isRequired: true),
                     .query("platform", .words(Platform.self), "Where the client runs.", isRequired: true),
@@ -31,19 +34,22 @@ struct CheckoutRoutes {
                         "Contract types, separated by commas; at most 20."),
                 ], answers: .page(.paymentMethod), refuses: [.skuNotFound], handle: paymentMethods),
             Route(
-                "openCheckout", .post, "/v1/public/checkout", .user, .cashier,
+                "openCheckout", .post, "/v1/public/checkout", .user, sessions: [.checkout], .cashier,
                 "Makes an order and the contract to pay it",
-                note: "The order is durable before a provider is asked; the same `Idempotency-Key` goes on with it.",
+                note: """
+                    The order is durable before a provider is asked; the same `Idempotency-Key` goes on with it. A \
+                    session may leave every field out, and has one open order at a time.
+                    """,
                 body: .json(.checkout), answers: .data(.contract),
                 refuses: Self.refusals, handle: checkout),
             Route(
-                "retryCheckout", .post, "/v1/public/orders/{id}/checkout", .user, .cashier,
+                "retryCheckout", .post, "/v1/public/orders/{id}/checkout", .user, sessions: [.checkout], .cashier,
                 "Another attempt to pay an open order",
                 note: "The attempts before it are cancelled, or asked about, first.", body: .json(.retry),
                 answers: .data(.contract),
                 refuses: [.orderNotFound, .orderNotOpen] + Self.refusals, handle: retry),
             Route(
-                "readContract", .get, "/v1/public/orders/{id}/contract", .user, .cashier,
+                "readContract", .get, "/v1/public/orders/{id}/contract", .user, sessions: [.checkout], .cashier,
                 "The newest contract of an order, again", answers: .data(.contract),
                 refuses: [.orderNotFound, .notFound], gone: [.orderNotOpen], handle: contract),
             Route(
@@ -54,6 +60,10 @@ struct CheckoutRoutes {
     }
 
     private func paymentMethods(_ call: Call) async throws(GatewayError) -> Answer {
+        if let session = call.session {
+            let fields = try SessionCheckoutFields.query(call)
+            return try .json(Listing(items: try await gateway.sessionCheckout.paymentMethods(fields, session)))
+        }
         guard let sku = call.query["sku"] else { throw .invalidRequest(field: "sku", reason: "is missing") }
         guard let platform = try call.choice("platform", Platform.self) else {
             throw .invalidRequest(field: "platform", reason: "is missing")
@@ -68,12 +78,21 @@ struct CheckoutRoutes {
     }
 
     private func checkout(_ call: Call) async throws(GatewayError) -> Answer {
+        if let session = call.session {
+            let fields = try call.decode(SessionCheckoutFields.self).fields(call)
+            return try .json(try await gateway.sessionCheckout.open(fields, session, context: call.context))
+        }
         var request = try call.decode(CheckoutFields.self).request(gateway)
         request.payerAddress = call.payerAddress
         return try .json(try await gateway.cashier.open(request, user: call.user, context: call.context))
     }
 
     private func retry(_ call: Call) async throws(GatewayError) -> Answer {
+        if let session = call.session {
+            let order = try await call.requireOrder(call.parameter("id"), gateway)
+            let fields = try call.decode(SessionRetryFields.self).fields(call)
+            return try .json(try await gateway.sessionCheckout.retry(order, fields, session, context: call.context))
+        }
         let fields = try call.decode(RetryFields.self)
         let request = RetryRequest(
             platform: try CheckoutFields.platform(fields.platform),
@@ -86,7 +105,8 @@ struct CheckoutRoutes {
     }
 
     private func contract(_ call: Call) async throws(GatewayError) -> Answer {
-        try .json(try await gateway.contracts.find(call.parameter("id"), user: call.user))
+        let order = try await call.requireOrder(call.parameter("id"), gateway)
+        return try .json(try await gateway.contracts.find(order, user: call.user))
     }
 
     private func qrImage(_ call: Call) async throws(GatewayError) -> Answer {
@@ -114,7 +134,8 @@ struct CheckoutFields: Decodable {
     /// The limit of all keys and values together, in bytes of UTF-8.
     private static let metadataBytes = 16 << 10
 
-    private static func check(_ metadata: [String: String]) throws(GatewayError) {
+    /// - Throws: `invalidRequest` naming `metadata`.
+    static func check(_ metadata: [String: String]) throws(GatewayError) {
         let size = metadata.reduce(0) { $0 + $1.key.utf8.count + $1.value.utf8.count }
         guard metadata.count <= 50, size <= metadataBytes,
             metadata.allSatisfy({ (1...64).contains($0.key.utf8.count) && $0.value.utf8.count <= 1_000 })

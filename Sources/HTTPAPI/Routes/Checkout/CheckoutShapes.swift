@@ -15,25 +15,34 @@ extension Shape {
 
     static let checkout = named(
         "Checkout",
-        .object(
-            ["sku": .string, "platform": .words(Platform.self)],
+        checkoutMembers.adding(
+            [:],
             optional: [
-                "currency": .knownCurrency.orNull.noted("The configured `default_currency` where it is left out."),
-                "quantity": .integer(1...1_000).orNull.noted("1 where it is left out."),
-                "days": .integer(1...3_660).orNull.noted("The option of a SKU that has several."),
-                "provider": .string.orNull.noted("An account's id, or a kind."), "accept": accept.orNull,
-                "return_url": returnURL.orNull,
-                "locale": .string(2...35, pattern: "[A-Za-z0-9_-]{2,35}").orNull.noted(
-                    "The language of what the payer sees: a tag such as `zh-Hans`."),
-                "metadata": .map(.string(0...1_000), keys: .string(1...64), 0...50).orNull.noted(
-                    "At most 50 keys of 1 to 64 bytes and values of 1,000 bytes, 16 KiB together, in UTF-8."),
+                "sku": .string.noted("Required, but for a session."),
+                "platform": .words(Platform.self).noted("Required, but for a session."),
             ]))
+
+    /// The members of a checkout beside `sku` and `platform`, which only a session may leave out.
+    static let checkoutMembers = object(
+        [:],
+        optional: [
+            "currency": .knownCurrency.orNull.noted("The configured `default_currency` where it is left out."),
+            "quantity": .integer(1...1_000).orNull.noted("1 where it is left out."),
+            "days": .integer(1...3_660).orNull.noted("The option of a SKU that has several."),
+            "provider": .string.orNull.noted("An account's id, or a kind."), "accept": accept.orNull,
+            "return_url": returnURL.orNull,
+            "locale": .string(2...35, pattern: "[A-Za-z0-9_-]{2,35}").orNull.noted(
+                "The language of what the payer sees: a tag such as `zh-Hans`."),
+            "metadata": .map(.string(0...1_000), keys: .string(1...64), 0...50).orNull.noted(
+                "At most 50 keys of 1 to 64 bytes and values of 1,000 bytes, 16 KiB together, in UTF-8."),
+        ])
 
     static let retry = named("AnotherAttempt", retryMembers)
 
     private static let retryMembers = object(
-        ["platform": .words(Platform.self)],
+        [:],
         optional: [
+            "platform": .words(Platform.self).noted("Required, but for a session."),
             "currency": .knownCurrency.orNull.noted("The order's own."), "provider": .string.orNull,
             "accept": accept.orNull, "return_url": returnURL.orNull,
         ])

@@ -41,5 +41,6 @@ private struct PartnerCheckoutFields: Decodable {
 
 extension Shape {
     fileprivate static let partnerCheckout = named(
-        "PartnerCheckout", checkout.unnamed.adding(["user_id": .userID]))
+        "PartnerCheckout",
+        checkoutMembers.adding(["sku": .string, "platform": .words(Platform.self), "user_id": .userID]))
 }

@@ -9,7 +9,8 @@ struct EntitlementRoutes {
     var routes: [Route] {
         [
             Route(
-                "readEntitlements", .get, "/v1/public/entitlements", .user, .entitlements, "What the user owns now",
+                "readEntitlements", .get, "/v1/public/entitlements", .user, sessions: [.portal], .entitlements,
+                "What the user owns now",
                 note: "A user who was never seen owns nothing.", answers: .tagged(.entitlements), handle: read),
             Route(
                 "explainEntitlements", .get, "/v1/public/entitlements/explain", .user, .entitlements,

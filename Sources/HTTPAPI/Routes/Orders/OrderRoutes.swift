@@ -9,18 +9,20 @@ struct OrderRoutes {
     var routes: [Route] {
         [
             Route(
-                "listOrders", .get, "/v1/public/orders", .user, .orders, "The user's orders",
+                "listOrders", .get, "/v1/public/orders", .user, sessions: [.portal], .orders, "The user's orders",
                 query: Route.Query.page(of: "ord"), answers: .page(.order), handle: list),
             Route(
-                "readOrder", .get, "/v1/public/orders/{id}", .user, .orders, "One order", answers: .data(.order),
+                "readOrder", .get, "/v1/public/orders/{id}", .user, sessions: [.checkout, .portal], .orders,
+                "One order", note: "To a session with empty `metadata`.", answers: .data(.order),
                 refuses: [.orderNotFound], handle: read),
             Route(
-                "cancelOrder", .post, "/v1/public/orders/{id}/cancel", .user, .orders, "Closes an open order",
+                "cancelOrder", .post, "/v1/public/orders/{id}/cancel", .user, sessions: [.checkout], .orders,
+                "Closes an open order",
                 note: "Its attempts are cancelled, or asked about, first; one that was paid meanwhile stays paid.",
                 body: .json(.object([:])), answers: .data(.order),
                 refuses: [.orderNotFound, .orderNotOpen, .providerUnavailable], handle: cancel),
             Route(
-                "refreshOrder", .post, "/v1/public/orders/{id}/refresh", .user, .orders,
+                "refreshOrder", .post, "/v1/public/orders/{id}/refresh", .user, sessions: [.checkout], .orders,
                 "Asks the provider now how it stands",
                 note: "Once in five seconds for each order, else `rate_limited`.", body: .json(.object([:])),
                 answers: .data(.order), refuses: [.orderNotFound, .rateLimited], handle: refresh),
@@ -29,23 +31,26 @@ struct OrderRoutes {
 
     private func list(_ call: Call) async throws(GatewayError) -> Answer {
         let page = try await gateway.orders.list(user: call.user, cursor: call.cursor, limit: call.limit)
-        return try await .page(page)
+        return try await .page(call.session == nil ? page : page.map(\.withoutMetadata))
     }
 
     private func read(_ call: Call) async throws(GatewayError) -> Answer {
-        try .json(try await gateway.orders.find(call.parameter("id"), user: call.user))
+        let id = try await call.requireOrder(call.parameter("id"), gateway)
+        return try .json(call.shown(try await gateway.orders.find(id, user: call.user)))
     }
 
     private func cancel(_ call: Call) async throws(GatewayError) -> Answer {
         _ = try call.decode(NoFields.self)
+        let id = try await call.requireOrder(call.parameter("id"), gateway)
         return try .json(
-            try await gateway.orderClosing.cancel(call.parameter("id"), user: call.user, context: call.context))
+            call.shown(try await gateway.orderClosing.cancel(id, user: call.user, context: call.context)))
     }
 
     private func refresh(_ call: Call) async throws(GatewayError) -> Answer {
         _ = try call.decode(NoFields.self)
+        let id = try await call.requireOrder(call.parameter("id"), gateway)
         return try .json(
-            try await gateway.reconciliation.refresh(call.parameter("id"), user: call.user, context: call.context))
+            call.shown(try await gateway.reconciliation.refresh(id, user: call.user, context: call.context)))
     }
 }
 

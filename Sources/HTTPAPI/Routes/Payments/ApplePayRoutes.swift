@@ -13,7 +13,7 @@ struct ApplePayRoutes {
     var routes: [Route] {
         [
             Route(
-                "openMerchantSession", .post, "/v1/public/apple-pay/session", .user, .applePay,
+                "openMerchantSession", .post, "/v1/public/apple-pay/session", .user, sessions: [.checkout], .applePay,
                 "A merchant session for Apple Pay on the web",
                 body: .json(
                     .object(
@@ -26,7 +26,7 @@ struct ApplePayRoutes {
                 refuses: [.orderNotFound, .orderNotOpen, .conflict, .providerRejected, .providerUnavailable],
                 idempotency: .ignored, handle: session),
             Route(
-                "payByApplePay", .post, "/v1/public/apple-pay/payments", .user, .applePay,
+                "payByApplePay", .post, "/v1/public/apple-pay/payments", .user, sessions: [.checkout], .applePay,
                 "Pays an open order with a token",
                 note: """
                     A token that is refused leaves order and payment as they were. After `failed`, another attempt \
@@ -50,8 +50,9 @@ struct ApplePayRoutes {
         let fields = try call.decode(SessionFields.self)
         let user = try call.user
         if let wait = limiter.take(user.rawValue) { throw .rateLimited(retryAfter: max(1, wait)) }
+        let order = try await call.requireOrder(fields.order_id, gateway)
         let session = try await gateway.applePaySessions.issue(
-            fields.order_id, validationURL: fields.validation_url, user: user)
+            order, validationURL: fields.validation_url, user: user)
         // Apple signs the object, so it is passed on byte for byte.
         return .data(Data(#"{"merchant_session":"#.utf8) + session + Data("}".utf8))
     }
@@ -61,8 +62,9 @@ struct ApplePayRoutes {
         guard let token = JSONMember.value("token", of: call.body) else {
             throw .invalidRequest(field: "token", reason: "must be there once")
         }
-        return try .json(
-            try await gateway.tokenPayments.pay(fields.order_id, token: token, user: call.user, context: call.context))
+        let order = try await call.requireOrder(fields.order_id, gateway)
+        let payment = try await gateway.tokenPayments.pay(order, token: token, user: call.user, context: call.context)
+        return try .json(TokenPayment(status: payment.status, order: call.shown(payment.order)))
     }
 
     private func association(_ call: Call) async throws(GatewayError) -> Answer {

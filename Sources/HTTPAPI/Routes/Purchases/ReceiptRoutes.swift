@@ -32,7 +32,10 @@ struct ReceiptRoutes {
                 or: [
                     Route.Other(
                         status: 429, note: "Too many questions or wrong secrets: `status` 21005.",
-                        mediaType: "application/json", shape: .receiptRefusal)
+                        mediaType: "application/json", shape: .receiptRefusal),
+                    Route.Other(
+                        status: 403, note: "A session's token: `status` 21004.", mediaType: "application/json",
+                        shape: .receiptRefusal),
                 ], idempotency: .ignored, errors: .verifyReceipt
             ) { (call) async throws(GatewayError) in try await validate(call) }
         ]

@@ -27,14 +27,15 @@ extension VerifyReceiptStatus {
         case .invalidReceipt(PurchaseRefusal.Reason.malformed.rawValue): self = .malformed
         case .invalidReceipt, .invalidTransaction: self = .notAuthentic
         case .invalidRequest, .payloadTooLarge, .unsupportedMediaType, .headersTooLarge: self = .malformed
-        case .unauthenticated, .invalidCredential, .forbidden: self = .wrongSecret
+        case .unauthenticated, .invalidCredential, .forbidden, .forbiddenToSessions, .needsSession: self = .wrongSecret
         case .rateLimited, .temporarilyUnavailable, .leaseLost, .requestInProgress, .providerUnavailable:
             self = .unavailable
         case .internalError: self = .dataAccess
         case .noProviderAvailable, .noProvider: self = .notConfigured
         case .invalidNotification, .notFound, .unknown, .methodNotAllowed, .orderNotFound, .skuNotFound,
             .unknownProduct, .alreadyOwned,
-            .orderNotOpen, .contractGone, .purchaseBelongsToAnotherUser, .purchaseRevoked, .conflict,
+            .orderNotOpen, .contractGone, .purchaseBelongsToAnotherUser, .purchaseRevoked, .conflict, .sessionOver,
+            .orderIsPaid,
             .idempotencyKeyReused,
             .providerRejected, .refundExceedsCaptured, .usageLimitReached, .outcomeUnknown, .insufficientBalance,
             .applePayTokenInvalid, .applePayTokenReused, .amountMismatch:

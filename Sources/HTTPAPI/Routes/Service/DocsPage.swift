@@ -1,3 +1,4 @@
+import Domain
 import Gateway
 import HTTPTypes
 
@@ -118,10 +119,14 @@ extension Route {
         return html + "</section>\n"
     }
 
+    private var purposes: String { sessions.map { "`\($0.rawValue)`" }.sorted().joined(separator: " or ") }
+
     private var callers: String {
         switch access {
         case .anyone: "Needs no login."
-        case .user: "Needs a user's token."
+        case .user:
+            sessions.isEmpty ? "Needs a user's token." : "Needs a user's token, or that of a session for \(purposes)."
+        case .session: "Needs a session's token."
         case .userOrAnyone: "With a user's token, or without."
         case .key(let scopes):
             "Needs a key with \(scopes.map { "`\($0.rawValue)`" }.joined(separator: " or "))."

@@ -9,11 +9,12 @@ struct SubscriptionRoutes {
     var routes: [Route] {
         [
             Route(
-                "listSubscriptions", .get, "/v1/public/subscriptions", .user, .subscriptions,
+                "listSubscriptions", .get, "/v1/public/subscriptions", .user, sessions: [.portal], .subscriptions,
                 "The user's subscriptions", query: Route.Query.page(of: "sub"), answers: .page(.subscription),
                 handle: list),
             Route(
-                "readSubscription", .get, "/v1/public/subscriptions/{id}", .user, .subscriptions, "One subscription",
+                "readSubscription", .get, "/v1/public/subscriptions/{id}", .user, sessions: [.portal], .subscriptions,
+                "One subscription",
                 answers: .data(.subscription), refuses: [.notFound], handle: read),
             Route(
                 "listPartnerSubscriptions", .get, "/v1/partner/users/{user_id}/subscriptions",

@@ -1,0 +1,124 @@
+package import Domain
+
+/// The fields that a session's call gives; nil takes the session's own.
+package struct SessionFields: Sendable {
+    package var sku: String?
+    package var quantity: Int64?
+    package var days: Int64?
+    package var platform: Platform?
+    package var currency: Currency?
+    package var provider: String?
+    package var accept: Set<ContractType>?
+    package var returnURL: String?
+    package var locale: String?
+    package var metadata: [String: String]?
+    /// The payer's address; nil where it is not known.
+    package var payerAddress: IPAddress?
+
+    package init(
+        sku: String? = nil, quantity: Int64? = nil, days: Int64? = nil, platform: Platform? = nil,
+        currency: Currency? = nil, provider: String? = nil, accept: Set<ContractType>? = nil, returnURL: String? = nil
+    ) {
+        self.sku = sku
+        self.quantity = quantity
+        self.days = days
+        self.platform = platform
+        self.currency = currency
+        self.provider = provider
+        self.accept = accept
+        self.returnURL = returnURL
+    }
+}
+
+/// Fills a call's fields in from its session, and refuses those that contradict it.
+struct SessionTerms: Sendable {
+    let caller: AuthenticatedSession
+    let plans: SessionPlans
+    let publicURL: String
+    /// Returns the kind of an account; nil where there is no such account.
+    let kind: @Sendable (String) -> String?
+
+    private var session: Session { caller.session }
+    private var sale: SessionSale { session.sale }
+
+    /// Makes the request of a checkout.
+    ///
+    /// - Throws: `invalidRequest` with the field that contradicts the session, and with `sku` where there are several
+    ///   and none is named or chosen; `skuNotFound`.
+    func checkout(_ fields: SessionFields) throws(GatewayError) -> CheckoutRequest {
+        let sku = try sku(fields.sku)
+        try agree(fields.platform, sale.platform, "platform")
+        guard let currency = sale.currency else { throw .internalError }
+        try agree(fields.currency, currency, "currency")
+        try agree(fields.quantity, sale.quantity, "quantity")
+        if let days = sale.days { try agree(fields.days, days, "days") }
+        let chosen = session.chosen.flatMap { $0.sku.rawValue == sku ? $0.days : nil }
+        let (provider, accept) = (try provider(fields.provider), try accept(fields.accept))
+        let returnURL = try returnURL(fields.returnURL)
+        if let locale = session.locale { try agree(fields.locale, locale, "locale") }
+        try agree(fields.metadata, sale.metadata, "metadata")
+        return CheckoutRequest(
+            sku: sku, quantity: sale.quantity, days: fields.days ?? sale.days ?? chosen, platform: sale.platform,
+            currency: currency, provider: provider, accept: accept, returnURL: returnURL,
+            locale: fields.locale ?? session.locale, metadata: sale.metadata, payerAddress: fields.payerAddress)
+    }
+
+    /// Makes the request of another attempt.
+    ///
+    /// - Throws: `invalidRequest` with the field that contradicts the session.
+    func retry(_ fields: SessionFields) throws(GatewayError) -> RetryRequest {
+        try agree(fields.platform, sale.platform, "platform")
+        var request = RetryRequest(
+            platform: sale.platform, currency: fields.currency, provider: try provider(fields.provider),
+            accept: try accept(fields.accept), returnURL: try returnURL(fields.returnURL),
+            payerAddress: fields.payerAddress)
+        request.session = session.id
+        return request
+    }
+
+    private func agree<Value: Equatable>(
+        _ given: Value?, _ own: Value, _ field: String
+    ) throws(GatewayError) {
+        guard let given, given != own else { return }
+        throw .invalidRequest(field: field, reason: Self.contradiction)
+    }
+
+    private static let contradiction: LocalizedText = "is not the session's"
+
+    private func sku(_ given: String?) throws(GatewayError) -> String {
+        guard let given else {
+            if let chosen = plans.chosen(in: session) { return chosen.sku.rawValue }
+            let reason: LocalizedText = "one of the session's SKUs must be named"
+            throw .invalidRequest(
+                field: "sku", reason: reason.with("allowed", .array(plans.codes.map { .string($0.rawValue) })))
+        }
+        guard sale.skus.isEmpty || sale.skus.contains(where: { $0.rawValue == given }) else {
+            throw .invalidRequest(field: "sku", reason: Self.contradiction)
+        }
+        return given
+    }
+
+    /// An account of the session's kind is nearer than the session's own, and so is any where it names none.
+    private func provider(_ given: String?) throws(GatewayError) -> String? {
+        guard let given, let own = sale.provider, given != own else { return given ?? sale.provider }
+        guard kind(given) == own else { throw .invalidRequest(field: "provider", reason: Self.contradiction) }
+        return given
+    }
+
+    private func accept(_ given: Set<ContractType>?) throws(GatewayError) -> Set<ContractType> {
+        guard let given else { return sale.accept }
+        guard given.isSubset(of: sale.accept) else {
+            throw .invalidRequest(field: "accept", reason: Self.contradiction)
+        }
+        return given
+    }
+
+    /// The session's own address, or that of its page, which the page itself names.
+    private func returnURL(_ given: String?) throws(GatewayError) -> String? {
+        guard let given, given != sale.returnURL else { return sale.returnURL }
+        guard given == "\(publicURL)/pay/s/\(session.id)" else {
+            throw .invalidRequest(field: "return_url", reason: Self.contradiction)
+        }
+        return given
+    }
+}
