@@ -45,6 +45,7 @@ struct AdminAuditTests {
         let grant: String
         let key: String
         let subscription: String
+        let session: String
     }
 
     static let acts = [
@@ -104,6 +105,13 @@ struct AdminAuditTests {
         Act("DELETE /v1/admin/api-keys/{id}", "key.revoked", before: "good", after: "revoked") {
             "/v1/admin/api-keys/\($0.key)"
         },
+        Act(
+            "POST /v1/admin/sessions", "session.created", body: #"{"user_id":"alice","purpose":"portal"}"#, before: "",
+            after: "portal"
+        ) { _ in "/v1/admin/sessions" },
+        Act("DELETE /v1/admin/sessions/{id}", "session.ended", before: "running", after: "ended") {
+            "/v1/admin/sessions/\($0.session)"
+        },
         Act("POST /v1/admin/notifications/{id}/replay", "notification.replayed", before: "processed", after: "stored") {
             "/v1/admin/notifications/\($0.notification)/replay"
         },
@@ -137,11 +145,13 @@ struct AdminAuditTests {
         }
         let given = try await counter.post(
             "/v1/admin/users/alice/grants", counter.adminKey, #"{"sku":"vip_kept","reason":"first"}"#)
+        let session = try await counter.session(alice, purpose: "portal")
         return Scene(
             paid: paid.text("order_id"), open: open.text("order_id"), mismatched: mismatched.text("order_id"),
             notification: try await newest("/v1/admin/notifications"), job: try await newest("/v1/admin/jobs"),
             grant: try given.data.text("id"), key: try await counter.key("orders:read").id.rawValue,
-            subscription: try await counter.desk.scriptedSubscription().rawValue)
+            subscription: try await counter.desk.scriptedSubscription().rawValue,
+            session: session.text("id"))
     }
 
     @Test(arguments: TestEngine.allCases)

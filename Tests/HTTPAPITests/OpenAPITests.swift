@@ -110,14 +110,16 @@ struct OpenAPITests {
         try await withCounter { counter in
             let paths = try await counter.get("/openapi.json").json["paths"]
             let checkout = paths["/v1/public/checkout"]["post"]
-            #expect(checkout["security"] == .array([.object(["user": .array([])])]))
+            let user = JSONValue.object(["user": .array([])])
+            #expect(checkout["security"] == .array([user, .object(["session": .array([])])]))
+            #expect(paths["/v1/public/sessions"]["post"]["security"] == .array([user]))
             let statuses: Set = [
-                "200", "400", "401", "404", "409", "413", "415", "422", "429", "431", "500", "502", "503",
+                "200", "400", "401", "403", "404", "409", "413", "415", "422", "429", "431", "500", "502", "503",
             ]
             #expect(checkout["responses"].names == statuses)
             #expect(
                 paths["/v1/public/orders"]["get"]["responses"].names == [
-                    "200", "400", "401", "429", "431", "500", "503",
+                    "200", "400", "401", "403", "429", "431", "500", "503",
                 ])
             let orders = paths["/v1/partner/orders"]["get"]["security"]
             #expect(orders == .array([.object(["key": .array([.string("orders:read")])])]))

@@ -27,6 +27,7 @@ struct PartnerAuditTests {
         let delivery: String
         let open: String
         let paid: String
+        let session: String
     }
 
     private static let webhooks = "/v1/partner/webhooks"
@@ -60,6 +61,14 @@ struct PartnerAuditTests {
             after: "vip_month"
         ) { _ in "/v1/partner/checkout" },
         Act(
+            endpoint: "POST /v1/partner/sessions", action: "session.created",
+            body: #"{"user_id":"alice","purpose":"portal"}"#, before: "", after: "portal"
+        ) { _ in "/v1/partner/sessions" },
+        Act(
+            endpoint: "DELETE /v1/partner/sessions/{id}", action: "session.ended", body: "{}", before: "running",
+            after: "ended"
+        ) { "/v1/partner/sessions/\($0.session)" },
+        Act(
             endpoint: "POST \(webhooks)", action: "webhook.created",
             body: #"{"url":"https://hooks.example/b","types":[]}"#,
             before: "", after: "https://hooks.example/b all"
@@ -89,10 +98,12 @@ struct PartnerAuditTests {
         let paid = try await counter.desk.buy("vip_month", user: "bob").order
         let open = try await counter.desk.checkout(user: "bob").order
         _ = try await counter.desk.gateway.events.dispatch()
+        let session = try await counter.post(
+            "/v1/partner/sessions", key, #"{"user_id":"bob","purpose":"portal"}"#)
         let listed = try await counter.get("\(webhooks)/\(webhook)/deliveries", key)
         return Scene(
             webhook: webhook, delivery: try #require(try listed.data["items"].elements.first).text("id"),
-            open: open.rawValue, paid: paid.rawValue)
+            open: open.rawValue, paid: paid.rawValue, session: try session.data.text("id"))
     }
 
     @Test(arguments: TestEngine.allCases)

@@ -133,6 +133,32 @@ struct SessionCheckoutTests {
         }
     }
 
+    @Test(arguments: TestEngine.allCases)
+    func `a repetition under a key continues with the order and the attempt`(_ engine: TestEngine) async throws {
+        try await withCounter(on: engine, .cny) { counter in
+            let made = try await counter.session(try await counter.token(), "vip_month")
+            func send(_ key: String, _ body: String = "{}") async throws -> Reply {
+                try await counter.post(
+                    "/v1/public/checkout", made.text("token"), body, headers: ["Idempotency-Key": key])
+            }
+            counter.desk.line.set(.open, .unavailable)
+            let lost = try await send("first")
+            #expect(lost.status == 502 && lost.error == "provider_unavailable", "\(lost)")
+            counter.desk.line.set(.open, nil)
+            let first = try await send("first")
+            #expect(first.status == 200, "\(first)")
+            counter.desk.line.set(.open, .unavailable)
+            let again = try await send("second", #"{"provider":"box-qr"}"#)
+            #expect(again.status == 502, "\(again)")
+            counter.desk.line.set(.open, nil)
+            let second = try await send("second", #"{"provider":"box-qr"}"#)
+            #expect(try second.status == 200 && second.data.text("type") == "qr", "\(second)")
+            #expect(try second.data.text("order_id") == first.data.text("order_id"))
+            #expect(try await counter.desk.count("orders") == 1)
+            #expect(try await counter.shown(made).text("state") == "qr")
+        }
+    }
+
     @Test func `a checkout that was cut short blocks the next for a minute`() async throws {
         try await withCounter(on: .sqlite, .cny) { counter in
             let made = try await counter.session(try await counter.token(), "vip_month")

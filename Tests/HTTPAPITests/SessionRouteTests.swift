@@ -1,4 +1,5 @@
 import Domain
+import Foundation
 import HTTPTypes
 import Store
 import TestSupport
@@ -26,7 +27,7 @@ struct SessionRouteTests {
             #expect(shown["accept"].elements.count == 5 && shown["branding"].text("name") == "pay.example")
             let portal = try await counter.session(user, purpose: "portal")
             #expect(portal.text("url").hasPrefix("https://pay.example/portal/pds_"))
-            #expect(portal.int("expires_at") == now + 1 + 900)
+            #expect(portal.int("expires_at") == now + 900)
             #expect(try await counter.shown(portal)["state"] == .null)
 
             let path = "/v1/public/sessions/" + made.text("id")
@@ -212,6 +213,30 @@ struct SessionRouteTests {
             #expect(try await counter.desk.count("session_orders") == 0)
             #expect(try await counter.desk.count("orders") == 1)
             #expect(try await counter.get("/v1/public/session", bought.text("token")).reason == nil)
+        }
+    }
+
+    @Test func `the branding is the operator's, and its logo is served under its digest`() async throws {
+        var setup = CounterSetup.cny
+        let logo = PageSettings.Logo(mediaType: "image/svg+xml", content: Data("<svg/>".utf8))
+        setup.desk.pages = PageSettings(name: "Desk & Co", logo: logo, merchantLines: ["Main Street 1"])
+        try await withCounter(on: .sqlite, setup) { counter in
+            let made = try await counter.session(try await counter.token(), purpose: "portal")
+            let branding = try await counter.shown(made)["branding"]
+            #expect(branding.text("name") == "Desk & Co" && branding["support_url"] == .null)
+            #expect(branding["merchant_lines"].elements == [.string("Main Street 1")])
+            // One account of the desk is live.
+            #expect(branding["test"] == .bool(false))
+            let path = branding.text("logo_url")
+            #expect(path.wholeMatch(of: /\/assets\/logo-[0-9a-f]{16}/) != nil)
+            let image = try await counter.get(path)
+            #expect(image.status == 200 && image.text == "<svg/>")
+            #expect(image.header("Content-Security-Policy")?.hasSuffix("sandbox") == true)
+            for account in ["apple-iap", "scripted"] {
+                _ = try await counter.desk.gateway.accounts.change(
+                    account, AccountChange(enabled: false), context: .test)
+            }
+            #expect(try await counter.shown(made)["branding"]["test"] == .bool(true))
         }
     }
 

@@ -1,5 +1,6 @@
 import Domain
 import Foundation
+import Gateway
 import PaydeskServer
 import Testing
 
@@ -20,6 +21,7 @@ struct ConfigurationValueTests {
         #expect(!configuration.webhooks.allowPrivateNetworks)
         #expect(configuration.limits.concurrent == 512 && configuration.limits.userBurst == 300)
         #expect(configuration.retention.rawDays == 90 && configuration.retention.idempotencyDays == 30)
+        #expect(configuration.pages == PageSettings() && configuration.pages.accent == "#0a6cff")
         #expect(configuration.accounts.isEmpty && configuration.catalogue.isEmpty && configuration.meters.isEmpty)
     }
 
@@ -43,12 +45,25 @@ struct ConfigurationValueTests {
             webhooks: {allow_private_networks: true}
             limits: {user_per_second: 0, concurrent: 1}
             retention: {raw_days: 1, idempotency_days: 2}
+            pages:
+              {name: Desk & Co, logo: logo.svg, accent: "#0A6CFE", support_url: "mailto:help@app.example",
+               terms_url: https://app.example/terms, privacy_url: https://app.example/privacy,
+               merchant_lines: [Main Street 1], default_locale: zh-Hans}
             meters: [{id: messages, period: month, timezone: Asia/Shanghai, limits: {"": 10, VIP: null, "Pro": 5}}]
             """
         let configuration = try ConfigurationFixture(text).with(file: "tls/chain.pem", "x")
             .with(file: "tls/key.pem", "-----BEGIN PRIVATE KEY-----\nx\n-----END PRIVATE KEY-----\n\n")
-            .with(file: "key.txt", ConfigurationFixture.key + "\n").with(file: "jwks.json", ConfigurationFixture.keySet)
+            .with(file: "logo.svg", "<svg/>").with(file: "key.txt", ConfigurationFixture.key + "\n").with(
+                file: "jwks.json", ConfigurationFixture.keySet
+            )
             .load()
+        let logo = PageSettings.Logo(mediaType: "image/svg+xml", content: Data("<svg/>".utf8))
+        #expect(
+            configuration.pages
+                == PageSettings(
+                    name: "Desk & Co", logo: logo, accent: "#0a6cfe", supportURL: "mailto:help@app.example",
+                    termsURL: "https://app.example/terms", privacyURL: "https://app.example/privacy",
+                    merchantLines: ["Main Street 1"], defaultLocale: "zh-Hans"))
         #expect(configuration.http.publicURL == "https://pay.example")
         let inside = try #require(IPAddress("10.1.2.3"))
         #expect(configuration.http.trustedProxies.map { $0.contains(inside) } == [true, false])

@@ -12,6 +12,7 @@ package struct GatewayFixtureSetup: Sendable {
     package var policies = OrderPolicies()
     package var returnURLs = ReturnURLRules.anything
     package var defaultCurrency: Currency?
+    package var pages = PageSettings()
     package var logger = Logger(label: "desk") { _ in SwiftLogNoOpLogHandler() }
     package var rehearse = false
     package var ownership = OwnershipRules()
@@ -74,7 +75,9 @@ package struct GatewayFixture: Sendable {
             keyRing: keyRing, time: clock.time, random: random, calls: ProviderCalls(), webhooks: endpoints,
             settings: GatewaySettings(
                 publicURL: Self.publicURL, returnURLs: setup.returnURLs, policies: setup.policies,
-                meters: try Self.meters(), defaultCurrency: setup.defaultCurrency, ownership: setup.ownership, callsPerAccount: setup.callsPerAccount),
+                meters: try Self.meters(), defaultCurrency: setup.defaultCurrency, ownership: setup.ownership,
+                callsPerAccount: setup.callsPerAccount,
+                pages: setup.pages),
             logger: setup.logger, pause: Pauses.forever)
         transport.connect(to: gateway)
         _ = try await gateway.catalogue.merge(try FixtureCatalogue.skus(), context: .test)

@@ -28,7 +28,11 @@ package struct SessionCheckout: Sendable {
     package func open(
         _ fields: SessionFields, _ caller: AuthenticatedSession, context: CallContext
     ) async throws(GatewayError) -> PaymentContract {
-        if let contract = try await resume(fields, caller, context) { return contract }
+        if let resumed = context.resumed {
+            return try await exclusively(caller) { () async throws(GatewayError) in
+                try await resume(resumed, fields, caller, context)
+            }
+        }
         try requireRunning(caller)
         let terms = try await terms(of: caller)
         let request = try terms.checkout(fields)
@@ -105,12 +109,9 @@ package struct SessionCheckout: Sendable {
     }
 
     /// Continues with the order or payment that an earlier run under the same key made.
-    ///
-    /// - Returns: nil in a first run.
     private func resume(
-        _ fields: SessionFields, _ caller: AuthenticatedSession, _ context: CallContext
-    ) async throws(GatewayError) -> PaymentContract? {
-        guard let resumed = context.resumed else { return nil }
+        _ resumed: String, _ fields: SessionFields, _ caller: AuthenticatedSession, _ context: CallContext
+    ) async throws(GatewayError) -> PaymentContract {
         let terms = try await terms(of: caller)
         guard let payment = ID<Payment>(resumed) else {
             return try await cashier.open(try terms.checkout(fields), user: caller.user, context: context)
