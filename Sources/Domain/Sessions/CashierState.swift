@@ -35,7 +35,7 @@ package struct CashierFacts: Sendable {
         case noAccount = "no_account"
     }
 
-    /// What can be sold to the user.
+    /// The possibility of a sale to the user.
     package enum Offer: Sendable, Equatable {
         /// At least one SKU.
         case sells
@@ -79,13 +79,13 @@ extension CashierFacts {
 
         /// The newest attempt of an open order.
         package enum Attempt: Sendable, Equatable {
-            /// None, or one whose provider has given no contract.
+            /// No attempt, or one whose provider has given no contract.
             case none
-            /// Failed or cancelled.
+            /// Has failed or was cancelled.
             case ended
-            /// Its outcome is awaited.
+            /// Has an outcome that is awaited.
             case awaited
-            /// It waits for the payer.
+            /// Waits for the payer, with a contract of this type.
             case open(ContractType)
         }
 

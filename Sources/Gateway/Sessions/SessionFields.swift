@@ -98,7 +98,7 @@ struct SessionTerms: Sendable {
         return given
     }
 
-    /// An account of the session's kind is nearer than the session's own, and so is any where it names none.
+    /// Takes any account or kind where the session names none, and an account of the kind that it names.
     private func provider(_ given: String?) throws(GatewayError) -> String? {
         guard let given, let own = sale.provider, given != own else { return given ?? sale.provider }
         guard kind(given) == own else { throw .invalidRequest(field: "provider", reason: Self.contradiction) }
@@ -113,7 +113,7 @@ struct SessionTerms: Sendable {
         return given
     }
 
-    /// The session's own address, or that of its page, which the page itself names.
+    /// Takes the session's own address, or that of its page, to which the page lets its payers return.
     private func returnURL(_ given: String?) throws(GatewayError) -> String? {
         guard let given, given != sale.returnURL else { return sale.returnURL }
         guard given == "\(publicURL)/pay/s/\(session.id)" else {

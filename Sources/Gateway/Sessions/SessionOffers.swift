@@ -22,7 +22,7 @@ struct SessionPlan: Sendable {
 struct SessionPlans: Sendable {
     /// Those that its maker named, else every one that platform and currency can be sold.
     let plans: [SessionPlan]
-    /// What can be sold to the user.
+    /// The possibility of a sale to the user.
     let offer: CashierFacts.Offer
 
     /// - Parameters:

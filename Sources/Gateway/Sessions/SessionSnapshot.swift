@@ -12,7 +12,7 @@ package struct SessionSnapshot: Encodable, Sendable {
         }
     }
 
-    /// What a paid order gave.
+    /// The end, or the units, that a paid order gave.
     package struct Granted: Encodable, Sendable, Equatable {
         @Nullable package private(set) var expires_at: Timestamp?
         package let perpetual: Bool
