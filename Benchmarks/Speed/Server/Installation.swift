@@ -143,7 +143,9 @@ struct Installation: Sendable {
     /// made for empty tables reads all rows of one environment for each purchase.
     func analyze() throws {
         guard case .postgres(let address) = try DatabaseURL(databaseURL) else { return }
-        let connection = try PostgresConnection(address, settings: PostgresSettings(), by: .now + .seconds(5))
+        var settings = PostgresSettings()
+        settings.statementTimeout = .seconds(300)
+        let connection = try PostgresConnection(address, settings: settings, by: .now + .seconds(5))
         try connection.run("VACUUM ANALYZE")
     }
 
