@@ -10,6 +10,7 @@
 # make sanitize  runs every test under the thread sanitizer and under the address sanitizer; a report fails it
 # make openapi writes docs/openapi.json, which a test compares with what the server serves
 # make smoke  pays an order through the debug binary over HTTP, kills it, starts it and looks again
+# make javascript tests the modules of the pages and of paydesk.js with node, and their types with tsc
 # make client makes a Python client from the served OpenAPI document; it checks out, attaches and refunds
 # make schemathesis sends what Schemathesis makes of the OpenAPI document, as a user, a partner and an admin; EXAMPLES=200
 #             makes more of it
@@ -24,6 +25,7 @@ PYTHON ?= /usr/bin/python3
 SOURCES = $(shell git ls-files -co --exclude-standard -- '*.swift')
 
 .PHONY: run test lint format bench bench-million faults faults-long faults-build fuzz example sanitize smoke openapi client schemathesis \
+    javascript \
     packages-run packages-test packages-lint packages-faults
 
 run: packages-run
@@ -67,6 +69,9 @@ sanitize: packages-test
 smoke:
 	$(SWIFT) build --product paydesk
 	sh Tests/Scripts/smoke.sh .build/debug/paydesk
+
+javascript:
+	@sh Tests/Scripts/javascript.sh
 
 client: packages-test
 	$(SWIFT) build --product paydesk

@@ -1,0 +1,124 @@
+// @ts-check
+import { Paydesk } from "../sdk/client.js";
+import { Flow } from "../sdk/flow.js";
+import { Acts } from "../sdk/flow-acts.js";
+import { canApplePay } from "../sdk/pay-apple.js";
+import { isAlipayLink, isFollowable } from "../sdk/methods.js";
+import { day, minute } from "../sdk/words.js";
+import { Return } from "./return.js";
+import { banner } from "./banner.js";
+
+/** @param {string} name */
+const meta = name => document.querySelector(`meta[name="${name}"]`)?.getAttribute("content") ?? null;
+
+/** @returns {"plans" | "methods" | null} */
+function choice() {
+  const view = new URLSearchParams(location.search).get("view");
+  return view === "plans" || view === "methods" ? view : null;
+}
+
+/**
+ * Takes the queries away that a provider added; the page's own stays.
+ * @returns {boolean} whether Stripe sent the payer back
+ */
+function cleanAddress() {
+  const query = new URLSearchParams(location.search);
+  const view = choice();
+  history.replaceState(history.state, "", location.pathname + (view ? `?view=${view}` : ""));
+  return query.has("redirect_status");
+}
+
+/**
+ * Times that the server wrote in UTC, in the payer's own zone.
+ * @param {HTMLElement} main
+ * @param {string} locale
+ */
+function localTimes(main, locale) {
+  for (const time of main.querySelectorAll("time[data-local]")) {
+    const at = Date.parse(time.getAttribute("datetime") ?? "") / 1000;
+    if (Number.isFinite(at)) time.textContent = (time.getAttribute("data-local") === "day" ? day : minute)(at, locale);
+  }
+}
+
+/**
+ * Shows the entries that this browser can do.
+ * @param {HTMLElement} main
+ * @param {(type: string) => boolean} can
+ */
+function showEntries(main, can) {
+  for (const button of main.querySelectorAll('li[hidden] > [data-action="method"]')) {
+    if (can(button.getAttribute("data-type") ?? "")) /** @type {HTMLElement} */ (button.parentElement).hidden = false;
+  }
+  return main.dataset.state !== "methods" || main.querySelector('li:not([hidden]) > [data-action="method"]') !== null;
+}
+
+async function start() {
+  const main = /** @type {HTMLElement | null} */ (document.querySelector("main[data-state]"));
+  const token = meta("paydesk-token");
+  const texts = meta("paydesk-texts");
+  if (!main || !token || !texts) return;
+  const locale = document.documentElement.lang;
+  const address = location.pathname;
+  const desk = new Paydesk({ baseURL: location.origin + address.replace(/\/pay\/s\/[^/]*$/, ""), token, locale });
+  const can = (/** @type {string} */ type) => type === "stripe" || (type === "apple_pay" && canApplePay());
+  const returned = cleanAddress();
+  const t = await (await fetch(texts)).json();
+  const back = new Return(main);
+  const offline = banner(main, t.offline);
+  const csrf = /** @type {HTMLInputElement | null} */ (document.querySelector('input[name="csrf"]'))?.value ?? null;
+
+  const flow = new Flow({
+    desk, t, locale,
+    host: {
+      main, csrf, choice, offline,
+      place: { agent: navigator.userAgent, can, base: desk.baseURL.slice(location.origin.length), address },
+      leave: target => isFollowable(target) && location.assign(target),
+      ended: () => location.reload(),
+      failed: error => console.error(error),
+      changed: (state, _session, title) => {
+        document.title = title;
+        back.watch(state);
+      },
+      returnURL: session => `${desk.baseURL}/pay/s/${session.id}`,
+      choose: view => {
+        const target = address + (view ? `?view=${view}` : "");
+        if (view && view !== choice()) history.pushState(null, "", target);
+        else if (!view) history.replaceState(history.state, "", target);
+      },
+      plan: () => false,
+      mountPoint: where => where,
+    },
+  });
+  flow.returned = returned;
+  const acts = new Acts(flow);
+  const usable = showEntries(main, can);
+  if (!usable) flow.drawn = "";
+  localTimes(main, locale);
+  await flow.ask();
+  document.documentElement.setAttribute("data-ready", "");
+  back.watch(main.dataset.state ?? "");
+  addEventListener("popstate", () => flow.ask());
+  addEventListener("online", () => flow.wake());
+  addEventListener("pageshow", event => {
+    if (event.persisted) back.stay();
+    if (event.persisted) flow.ask();
+  });
+  document.addEventListener("visibilitychange", () => flow.wake());
+  pressInAlipay(main, acts);
+  await flow.run();
+}
+
+/**
+ * Inside Alipay its own link needs no choice.
+ * @param {HTMLElement} main
+ * @param {Acts} acts
+ */
+function pressInAlipay(main, acts) {
+  if (!/AlipayClient/i.test(navigator.userAgent) || main.dataset.state !== "methods" || main.dataset.order || choice()) return;
+  if (main.querySelector('[role="alert"], input[name="terms"]')) return;
+  const first = /** @type {HTMLButtonElement | null} */ (main.querySelector('li:not([hidden]) > [data-action="method"]'));
+  const { account = "", kind = "", type = "" } = first?.dataset ?? {};
+  if (first && isAlipayLink({ account, kind, type, display_name: "" })) acts.press(first);
+}
+
+start();

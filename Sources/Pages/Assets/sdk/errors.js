@@ -1,0 +1,48 @@
+// @ts-check
+
+/**
+ * An answer that is not a success, or no answer.
+ * `error` is an id of docs/api.md, section 2, or `network` (no answer) or `aborted`; `status` is 0 without an answer.
+ */
+export class PaydeskError extends Error {
+  /**
+   * @param {string} error
+   * @param {{status?: number, requestId?: string | null, details?: Record<string, any>, message?: string, retryAfter?: number | null, cause?: unknown}} [more]
+   */
+  constructor(error, more = {}) {
+    super(more.message || error, "cause" in more ? { cause: more.cause } : undefined);
+    this.name = "PaydeskError";
+    this.error = error;
+    this.status = more.status ?? 0;
+    this.requestId = more.requestId ?? null;
+    this.details = more.details ?? {};
+    /** Seconds, or null. */
+    this.retryAfter = more.retryAfter ?? null;
+  }
+}
+
+/** @param {AbortSignal | undefined | null} signal */
+export function throwIfAborted(signal) {
+  if (signal?.aborted) throw new PaydeskError("aborted", { cause: signal.reason });
+}
+
+/**
+ * Waits; an abort ends it with `aborted`.
+ * @param {number} milliseconds
+ * @param {AbortSignal | null} [signal]
+ * @returns {Promise<void>}
+ */
+export function sleep(milliseconds, signal) {
+  return new Promise((resolve, reject) => {
+    if (signal?.aborted) return reject(new PaydeskError("aborted", { cause: signal.reason }));
+    const end = () => {
+      clearTimeout(timer);
+      reject(new PaydeskError("aborted", { cause: signal?.reason }));
+    };
+    const timer = setTimeout(() => {
+      signal?.removeEventListener("abort", end);
+      resolve();
+    }, milliseconds);
+    signal?.addEventListener("abort", end, { once: true });
+  });
+}
