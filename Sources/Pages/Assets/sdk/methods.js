@@ -32,7 +32,7 @@ export function methodWords(method, t) {
     case "apple_iap": return { name, help: t.method_app_store_help ?? null, icon: "phone" };
     case "stripe": return { name, help: sandbox ?? t.method_card_help ?? null, icon: "card" };
     case "qr": return { name: fill(t.method_qr ?? "", { name }), help: sandbox ?? t.method_qr_help ?? null, icon: "scan" };
-    default: return { name, help: sandbox ?? fill(t.method_url_help ?? "", { name }), icon: method.kind === "epay" ? "bank" : "out" };
+    default: return { name, help: sandbox ?? fill((name.length > 24 ? t.method_url_help_long : t.method_url_help) ?? "", { name }), icon: method.kind === "epay" ? "bank" : "out" };
   }
 }
 

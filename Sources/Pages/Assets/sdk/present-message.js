@@ -20,7 +20,7 @@ const BY_REASON = new Set(["closed", "unavailable", "attention"]);
 export function message(f) {
   const { t, state, session, reason } = f;
   const key = BY_REASON.has(state) && reason ? `${state}_${reason}` : state;
-  const values = { name: session && state === "owned" ? nameOf(f) : "", amount: state === "attention" ? returned(f) : "", currency: session?.currency ?? "" };
+  const values = { name: state === "owned" ? nameOf(f) : "", amount: state === "attention" ? returned(f) : "", currency: session?.currency ?? "" };
   const told = ["elsewhere", "expired", "unknown", "busy", "error"].includes(state);
   const order = told ? null : session?.order ?? null;
   const manage = state === "owned" && session?.manage === "app_store";
