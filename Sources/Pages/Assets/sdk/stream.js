@@ -76,7 +76,8 @@ async function* events(desk, last, signal) {
     for (;;) {
       const { done, value } = await reader.read();
       if (done) return;
-      rest += decoder.decode(value, { stream: true }).replace(/\r\n?/g, "\n");
+      // A carriage return at the end may be half of a line's end.
+      rest = (rest + decoder.decode(value, { stream: true })).replace(/\r\n|\r(?!$)/g, "\n");
       const blocks = rest.split("\n\n");
       rest = blocks.pop() ?? "";
       if (rest.length > 65536) throw new PaydeskError("network");
