@@ -94,6 +94,7 @@ function paid({ contract, desk, t, locale, main, dialog, close, signal }) {
     signal?.addEventListener("abort", () => done(), { once: true });
     flow.ask().then(() => {
       if (!dialog.open) dialog.showModal();
+      main.querySelector("h1")?.focus();
       return flow.run();
     }).catch(done);
   });

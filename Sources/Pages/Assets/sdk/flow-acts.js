@@ -25,7 +25,9 @@ export class Acts {
   prepare() {
     const { main, session } = this.flow;
     const contract = session?.contract;
-    for (const print of main.querySelectorAll('[data-action="print"]')) if (typeof print.ownerDocument.defaultView?.print === "function") /** @type {HTMLElement} */ (print).hidden = false;
+    // Only a page of our own prints as a receipt.
+    const print = /** @type {HTMLElement | null} */ (main.querySelector('[data-action="print"]'));
+    if (print && this.flow.host.place.address !== null) print.hidden = false;
     const apple = /** @type {HTMLButtonElement | null} */ (main.querySelector('[data-action="apple-pay"]'));
     if (apple && contract?.type === "apple_pay") apple.disabled = false;
     const where = /** @type {HTMLElement | null} */ (main.querySelector('[data-field="payment-element"]'));
@@ -45,7 +47,8 @@ export class Acts {
       this.stripe = { ...mine, confirm: mounted.confirm };
       const pay = /** @type {HTMLButtonElement | null} */ (flow.main.querySelector('[data-action="pay"]'));
       if (pay) pay.disabled = false;
-    } catch {
+    } catch (error) {
+      flow.host.failed(error);
       if (this.stripe === mine) flow.alert({ reason: "provider_unavailable", title: flow.t.stripe_not_loaded ?? "", text: flow.t.stripe_not_loaded_text });
     }
   }

@@ -10,10 +10,10 @@ let loading = null;
  * Loads Stripe.js once; a failure is forgotten, so that the next try loads it again.
  * @returns {Promise<any>}
  */
-function loadStripe() {
+async function loadStripe() {
+  const known = /** @type {any} */ (globalThis).Stripe;
+  if (known) return known;
   loading ??= new Promise((resolve, reject) => {
-    const known = /** @type {any} */ (globalThis).Stripe;
-    if (known) return resolve(known);
     const script = document.createElement("script");
     script.src = SCRIPT;
     script.async = true;
@@ -28,7 +28,7 @@ function loadStripe() {
     loading = null;
     throw error;
   });
-  return /** @type {Promise<any>} */ (loading);
+  return loading;
 }
 
 /**
@@ -63,8 +63,8 @@ export async function mountStripe({ contract, where, locale, returnURL, isWanted
 function appearanceOf(where) {
   const style = getComputedStyle(where);
   const probe = (/** @type {string} */ name) => {
-    const spot = document.createElement("span");
-    spot.className = `probe-${name}`;
+    const spot = where.ownerDocument.createElement("span");
+    spot.setAttribute("class", `probe-${name}`);
     where.append(spot);
     const colour = getComputedStyle(spot).color;
     spot.remove();

@@ -47,7 +47,7 @@ export async function addStyles(root, accent = null) {
 }
 
 /**
- * The shop's accent with white or black on it, the better of the two; a page's own wins.
+ * The shop's accent with white on it where that can be read (4.5:1), else black; a page's own accent wins.
  * @param {string} accent
  */
 export function theme(accent) {
@@ -56,6 +56,6 @@ export function theme(accent) {
     return part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4;
   });
   const light = 0.2126 * red + 0.7152 * green + 0.0722 * blue;
-  const text = 1.05 / (light + 0.05) >= (light + 0.05) / 0.05 ? "#ffffff" : "#000000";
+  const text = 1.05 / (light + 0.05) >= 4.5 ? "#ffffff" : "#000000";
   return `:host { --accent: var(--paydesk-accent, ${accent}); --accent-text: ${text}; }`;
 }
