@@ -1,7 +1,8 @@
 // @ts-check
 import { Intentions, subjectOf } from "./intentions.js";
 import { Transport } from "./transport.js";
-import { PaydeskError, throwIfAborted } from "./errors.js";
+import { PaydeskError } from "./errors.js";
+import { visible } from "./wait.js";
 
 
 /** Contract types, in the order in which `accept` names them. */
@@ -288,20 +289,3 @@ export class Paydesk {
     return this.sessionID ?? (await this.session({ signal })).id;
   }
 }
-
-/**
- * Waits until the page is seen; at once where there is no page.
- * @param {AbortSignal | null} [signal]
- * @returns {Promise<void>}
- */
-export async function visible(signal) {
-  while (globalThis.document?.visibilityState === "hidden") {
-    throwIfAborted(signal);
-    await new Promise(resolve => {
-      document.addEventListener("visibilitychange", resolve, { once: true });
-      signal?.addEventListener("abort", resolve, { once: true });
-    });
-  }
-  throwIfAborted(signal);
-}
-

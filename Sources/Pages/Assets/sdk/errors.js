@@ -25,24 +25,3 @@ export class PaydeskError extends Error {
 export function throwIfAborted(signal) {
   if (signal?.aborted) throw new PaydeskError("aborted", { cause: signal.reason });
 }
-
-/**
- * Waits; an abort ends it with `aborted`.
- * @param {number} milliseconds
- * @param {AbortSignal | null} [signal]
- * @returns {Promise<void>}
- */
-export function sleep(milliseconds, signal) {
-  return new Promise((resolve, reject) => {
-    if (signal?.aborted) return reject(new PaydeskError("aborted", { cause: signal.reason }));
-    const end = () => {
-      clearTimeout(timer);
-      reject(new PaydeskError("aborted", { cause: signal?.reason }));
-    };
-    const timer = setTimeout(() => {
-      signal?.removeEventListener("abort", end);
-      resolve();
-    }, milliseconds);
-    signal?.addEventListener("abort", end, { once: true });
-  });
-}

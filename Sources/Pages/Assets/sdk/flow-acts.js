@@ -1,5 +1,6 @@
 // @ts-check
-import { PaydeskError, sleep } from "./errors.js";
+import { PaydeskError } from "./errors.js";
+import { sleep } from "./wait.js";
 import { fill } from "./words.js";
 import { isFollowable } from "./methods.js";
 import { beginApplePay } from "./pay-apple.js";

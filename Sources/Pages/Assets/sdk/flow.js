@@ -1,6 +1,6 @@
 // @ts-check
-import { PaydeskError, sleep } from "./errors.js";
-import { visible } from "./client.js";
+import { PaydeskError } from "./errors.js";
+import { sleep, visible } from "./wait.js";
 import { pen } from "./draw.js";
 import { present } from "./present.js";
 import { PAY_STATES } from "./present-parts.js";

@@ -1,6 +1,7 @@
 // @ts-check
-import { PaydeskError, sleep } from "./errors.js";
+import { PaydeskError } from "./errors.js";
 import { randomKey } from "./intentions.js";
+import { sleep } from "./wait.js";
 
 /** How long a lost answer is asked for again, in milliseconds. Apple's sheet gives up after 30 s. */
 const PATIENCE = 25_000;

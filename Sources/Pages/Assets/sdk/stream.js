@@ -1,6 +1,7 @@
 // @ts-check
 import { PaydeskError } from "./errors.js";
 import { failureOf } from "./transport.js";
+import { visible } from "./wait.js";
 
 /** Seconds between two questions where the stream fails. */
 const POLL = 30;
@@ -26,7 +27,7 @@ export async function followEntitlements(desk, callback, signal) {
   let failures = 0;
   while (!signal.aborted) {
     try {
-      await untilVisible(signal);
+      await visible(signal);
       /** @type {AsyncGenerator<{event: string, id: string | null, data: string}>} */
       const stream = events(desk, last, signal);
       for await (const event of stream) {
@@ -112,10 +113,4 @@ export function eventOf(block) {
     else if (name === "data") data.push(value ?? "");
   }
   return data.length === 0 ? null : { event, id, data: data.join("\n") };
-}
-
-/** @param {AbortSignal} signal */
-async function untilVisible(signal) {
-  const { visible } = await import("./client.js");
-  await visible(signal);
 }

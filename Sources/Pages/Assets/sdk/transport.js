@@ -1,5 +1,6 @@
 // @ts-check
-import { PaydeskError, sleep, throwIfAborted } from "./errors.js";
+import { PaydeskError, throwIfAborted } from "./errors.js";
+import { sleep } from "./wait.js";
 
 /** How long a call is tried again after 429 and 5xx, in milliseconds. */
 const PATIENCE = 30_000;
