@@ -130,8 +130,9 @@ def declared_types(tree):
     pattern = re.compile(r"\b(?:struct|enum|class|actor|protocol|typealias|associatedtype|case|macro)\s+([A-Z]\w*)")
     names = set(OTHER_TYPES)
     for path, text in tree.files.items():
-        if path.endswith(".swift"):
+        if path.endswith((".swift", ".js")):
             names.update(pattern.findall(text))
+        if path.endswith(".swift"):
             names.update(re.findall(r'(?:name: |provider\()"([A-Z]\w*)"', text) if "Package" in path else [])
             names.add(posixpath.basename(path)[:-len(".swift")])
     names.update(posixpath.basename(folder) for folder in tree.folders)

@@ -70,7 +70,7 @@ export function sum(f) {
   const listed = price ? { value: trial ? 0 : price.value * (quantity ?? 1), currency: price.currency } : null;
   const view = f.state === "methods" || f.state === "plans";
   const money = (PAY_STATES.has(f.state) ? contract?.amount : null) ?? (view && order?.status === "closed" ? listed : null) ?? order?.charged ?? order?.amount ?? listed ?? { value: 0, currency: currency ?? "CNY" };
-  return { amount: words.amount(money, f.locale), value: money.value, currency: money.currency };
+  return { amount: money.value === 0 ? f.t.free ?? "" : words.amount(money, f.locale), value: money.value, currency: money.currency };
 }
 
 /**

@@ -114,7 +114,7 @@ function methods(f) {
   const offered = free ? [{ account: "", kind: "none", display_name: "", type: "none" }] : f.methods;
   const { items, leftOut } = methodsFor(offered, f.place.agent);
   return {
-    summary: { ...summary(f), amount: free ? t.free : price.amount },
+    summary: summary(f),
     title: free ? t.methods_title_free : t.methods_title, terms: f.session.terms?.[product.sku] ?? null,
     items: items.map(method => ({
       value: `${method.account}:${method.type}`, account: method.account, kind: method.kind, type: method.type, ...methodWords(method, t),
@@ -184,7 +184,7 @@ function stripe(f) {
   const sandbox = contract.stripe.publishable_key.startsWith("pk_sandbox_");
   return {
     summary: summary(f), safe: fill(t.stripe_safe ?? "", { shop: branding.name }),
-    go_on: sandbox ? { href: `${f.place.base}/sandbox/${contract.payment_id ?? contract.setup_id}`, text: fill(t.stripe_go_on ?? "", { amount: price.amount }) } : null,
+    go_on: sandbox ? { href: `${f.place.base}/sandbox/${contract.payment_id ?? contract.setup_id}`, text: contract.setup ? t.stripe_setup : fill(t.stripe_go_on ?? "", { amount: price.amount }) } : null,
     pay: sandbox ? null : contract.setup ? t.stripe_setup : fill(t.stripe_pay ?? "", { amount: price.amount }), ...ways(f),
   };
 }
