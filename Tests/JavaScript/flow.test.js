@@ -199,6 +199,18 @@ test("another way to pay shows the methods and keeps the running attempt", async
   assert.equal(p.state(), "qr");
 });
 
+test("another plan that was chosen is what the methods are about, though the order is still the first one's", async () => {
+  const session = { ...running("qr"), skus: ["vip_month", "walkie"], chosen: { sku: "walkie", days: null } };
+  const world = { session, contract: body => { assert.equal(body.sku, "walkie"); return contractOf("qr"); } };
+  const p = page(world, { name: "plans", choice: "methods" });
+  await p.flow.ask();
+  assert.equal(p.state(), "methods");
+  assert.equal(p.main.querySelector("[data-amount]").dataset.amount, "123456789");
+  await p.submit("method", '[data-account="alipay_main"]');
+  await until(() => p.state() === "qr");
+  assert.equal(p.main.querySelector("[data-amount]").dataset.amount, "3990");
+});
+
 test("a choice is not shown where it has no place", async () => {
   for (const session of [factsOf("owned", "en").session, factsOf("paid", "en").session, { ...running("qr"), expires_at: NOW - 1 }]) {
     const p = page({ session }, { name: "qr", choice: "methods" });

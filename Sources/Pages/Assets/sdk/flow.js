@@ -3,7 +3,7 @@ import { PaydeskError } from "./errors.js";
 import { sleep, visible } from "./wait.js";
 import { pen } from "./draw.js";
 import { present } from "./present.js";
-import { PAY_STATES } from "./present-parts.js";
+import { PAY_STATES, planOf } from "./present-parts.js";
 import { alertBox } from "./view-parts.js";
 import { views } from "./views.js";
 import { left } from "./words.js";
@@ -181,12 +181,12 @@ export class Flow {
    * @param {string} state
    */
   async load(state) {
-    const { currency, platform, order, chosen, skus, days } = this.session;
-    const sku = order?.sku ?? chosen?.sku ?? (skus.length === 1 ? skus[0] : null);
+    const { currency, platform } = this.session;
+    const { sku, days } = planOf(this.session, state);
     if (this.products.length === 0 || state === "plans") {
       this.products = await this.desk.products({ currency: currency ?? undefined, platform, signal: this.signal });
     }
-    const wanted = { sku: sku ?? "", currency: currency ?? undefined, platform, days: order?.days ?? chosen?.days ?? days };
+    const wanted = { sku: sku ?? "", currency: currency ?? undefined, platform, days };
     const key = JSON.stringify(wanted);
     if (sku === null || (key === this.methods.key && state !== "methods")) return;
     const items = await this.desk.paymentMethods({ ...wanted, signal: this.signal }).catch(error => {

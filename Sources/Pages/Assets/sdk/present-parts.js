@@ -32,18 +32,31 @@ const { fill } = words;
 export const PAY_STATES = new Set(["qr", "redirect", "stripe", "apple_pay", "apple_iap"]);
 
 /**
+ * The plan that a state is about: while it is chosen how to pay, the one that was chosen, which an open order may not
+ * have yet; else the order's.
+ * @param {any} session
+ * @param {string} state
+ * @returns {{sku: string | null, days: number | null}}
+ */
+export function planOf(session, state) {
+  const { order, chosen, skus, days } = session;
+  const ordered = order ? { sku: order.sku, days: order.days } : null;
+  const plan = (state === "methods" || state === "plans" ? chosen ?? ordered : ordered ?? chosen) ?? { sku: skus?.length === 1 ? skus[0] : null, days };
+  return { sku: plan.sku, days: plan.days ?? (ordered?.sku === plan.sku ? ordered?.days : null) ?? days ?? null };
+}
+
+/**
  * The product that is bought, or one made of what the order tells.
  * @param {Facts} f
  */
 export function productOf(f) {
-  const sku = f.session.order?.sku ?? f.session.chosen?.sku ?? f.session.skus?.[0] ?? "";
+  const sku = planOf(f.session, f.state).sku ?? f.session.skus?.[0] ?? "";
   return f.products.find(product => product.sku === sku) ?? { sku, name: sku, kind: "", prices: [], options: [], owned: false };
 }
 
 /** @param {Facts} f @returns {number | null} */
 export function daysOf(f) {
-  const { order, chosen, days } = f.session;
-  return order?.days ?? chosen?.days ?? days ?? null;
+  return planOf(f.session, f.state).days;
 }
 
 /**
@@ -61,15 +74,18 @@ export function nameOf(f) {
  * @param {Facts} f
  */
 export function sum(f) {
-  const { contract, order, currency, quantity } = f.session;
+  const { contract, currency, quantity } = f.session;
   const product = productOf(f);
   const days = daysOf(f);
   const option = product.options?.find((/** @type {any} */ each) => each.days === days);
   const price = (option ?? product).prices?.find((/** @type {any} */ each) => each.currency === (currency ?? each.currency));
+  const isChoice = f.state === "methods" || f.state === "plans";
+  const ordered = f.session.order;
+  // An order that has ended, or of another plan, says nothing about what is chosen now.
+  const order = isChoice && ordered && (ordered.status === "closed" || ordered.sku !== product.sku || ordered.days !== days) ? null : ordered;
   const trial = product.renewal === "managed" && product.trial_days > 0 && !order;
   const listed = price ? { value: trial ? 0 : price.value * (quantity ?? 1), currency: price.currency } : null;
-  const view = f.state === "methods" || f.state === "plans";
-  const money = (PAY_STATES.has(f.state) ? contract?.amount : null) ?? (view && order?.status === "closed" ? listed : null) ?? order?.charged ?? order?.amount ?? listed ?? { value: 0, currency: currency ?? "CNY" };
+  const money = (PAY_STATES.has(f.state) ? contract?.amount : null) ?? order?.charged ?? order?.amount ?? listed ?? { value: 0, currency: currency ?? "CNY" };
   return { amount: money.value === 0 ? f.t.free ?? "" : words.amount(money, f.locale), value: money.value, currency: money.currency };
 }
 
