@@ -58,8 +58,7 @@ export class Return {
 
   /** @param {boolean} on */
   note(on) {
-    const note = /** @type {HTMLElement | null} */ (this.main.querySelector('[data-note="returns"]'));
-    if (note) note.hidden = !on;
+    this.main.querySelector('[data-note="returns"]')?.toggleAttribute("data-on", on);
   }
 
   /** @returns {HTMLAnchorElement | null} */

@@ -37,7 +37,7 @@ export function message(f) {
     retry: retry ? (session.skus.length > 1 ? "?view=plans" : "?view=methods") : null,
     back: state === "checking" ? null : way, back_first: !retry, manage_app_store: manage,
     support: support && ["attention", "unavailable", "expired"].includes(state) ? { href: support, text: (state === "attention" ? t.ask_support : t.write_support) ?? "" } : null,
-    check: state === "checking", reload: state === "busy" || state === "error" ? f.place.address ?? "" : null,
+    check: state === "checking", reload: state === "busy" || state === "error" ? f.place.address ?? "?" : null,
     other_method: state === "checking" && order?.next_action === "pay" && session.expires_at > f.now ? "?view=methods" : null,
   };
 }

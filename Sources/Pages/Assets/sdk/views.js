@@ -120,7 +120,7 @@ function paid(p, m, alert) {
     m.lead ? h("p", { class: "lead" }, m.lead) : null,
     receipt(p, m.receipt),
     m.back ? h("div", { class: "acts" }, h("a", { class: "button button-primary button-wide", href: m.back.href, "data-action": "back" }, m.back.text)) : null,
-    m.back ? h("p", { class: "note returns", "data-note": "returns", hidden: true }, m.back.note) : null,
+    m.back ? h("p", { class: "note returns", "data-note": "returns" }, m.back.note) : null,
     h("div", { class: "quiet-acts" }, h("button", { class: "link", type: "button", "data-action": "print", hidden: true }, icon("print"), t.print)),
   ], [], { style: "sheet centred" });
 }
