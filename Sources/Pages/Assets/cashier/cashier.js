@@ -4,6 +4,7 @@ import { Flow } from "../sdk/flow.js";
 import { Acts } from "../sdk/flow-acts.js";
 import { canApplePay } from "../sdk/pay-apple.js";
 import { isAlipayLink, isFollowable } from "../sdk/methods.js";
+import { sleep } from "../sdk/wait.js";
 import { day, minute } from "../sdk/words.js";
 import { Return } from "./return.js";
 import { banner } from "./banner.js";
@@ -52,6 +53,19 @@ function showEntries(main, can) {
   return main.dataset.state !== "methods" || main.querySelector('li:not([hidden]) > [data-action="method"]') !== null;
 }
 
+/**
+ * The texts; where they do not come they are asked for again, since the page works without the module meanwhile.
+ * @param {string} address
+ * @returns {Promise<import("../sdk/words.js").Texts>}
+ */
+async function table(address) {
+  for (;;) {
+    const answer = await fetch(address).catch(() => null);
+    if (answer?.ok) return answer.json();
+    await sleep(2000);
+  }
+}
+
 async function start() {
   const main = /** @type {HTMLElement | null} */ (document.querySelector("main[data-state]"));
   const token = meta("paydesk-token");
@@ -62,9 +76,9 @@ async function start() {
   const desk = new Paydesk({ baseURL: location.origin + address.replace(/\/pay\/s\/[^/]*$/, ""), token, locale });
   const can = (/** @type {string} */ type) => type === "stripe" || (type === "apple_pay" && canApplePay());
   const returned = cleanAddress();
-  const t = await (await fetch(texts)).json();
+  const t = await table(texts);
   const back = new Return(main);
-  const offline = banner(main, t.offline);
+  const offline = banner(main, t.offline ?? "");
   const csrf = /** @type {HTMLInputElement | null} */ (document.querySelector('input[name="csrf"]'))?.value ?? null;
 
   const flow = new Flow({
