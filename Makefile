@@ -17,7 +17,7 @@
 
 SWIFT ?= swift
 FUZZ_RUNS ?= 1000000
-RUN_PACKAGES = libssl-dev libcurl4-openssl-dev libsqlite3-dev libpq-dev libqrencode-dev
+RUN_PACKAGES = libssl-dev libcurl4-openssl-dev libsqlite3-dev libpq-dev libqrencode-dev zlib1g-dev
 TEST_PACKAGES = $(RUN_PACKAGES) postgresql openssl curl python3 python3-venv zbar-tools
 LINT_PACKAGES = python3 python3-jsonschema
 # Debian's own, which has Debian's modules.

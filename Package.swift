@@ -49,6 +49,7 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.6"),
         .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
         .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1"),
+        .package(url: "https://github.com/hummingbird-project/swift-mustache", from: "2.1.1"),
         .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),
         .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
@@ -93,9 +94,18 @@ let package = Package(
             ]
         ),
         .target(
+            name: "Pages",
+            dependencies: [
+                "Domain", "CPages", "CZlib",
+                .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "Mustache", package: "swift-mustache"),
+            ],
+            exclude: ["Assets", "Templates", "Texts"]
+        ),
+        .target(
             name: "HTTPAPI",
             dependencies: [
-                "Domain", "Gateway", "ProviderKit", "CQREncode",
+                "Domain", "Gateway", "Pages", "ProviderKit", "CQREncode",
                 .product(name: "_CryptoExtras", package: "swift-crypto"),
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
@@ -139,6 +149,9 @@ let package = Package(
         .executableTarget(name: "paydesk", dependencies: ["PaydeskProviders", "PaydeskServer"]),
         .target(name: "ProviderTesting", dependencies: ["Domain", "ProviderKit"]),
 
+        // The files of the pages, embedded with C23's `#embed`.
+        .target(name: "CPages"),
+        .systemLibrary(name: "CZlib", providers: [.apt(["zlib1g-dev"])]),
         .systemLibrary(name: "CLibpq", pkgConfig: "libpq", providers: [.apt(["libpq-dev"]), .brew(["libpq"])]),
         .systemLibrary(name: "CSQLiteSettings", providers: [.apt(["libsqlite3-dev"])]),
         .systemLibrary(
@@ -194,6 +207,7 @@ let package = Package(
         ),
         .testTarget(name: "EncodingsTests", dependencies: ["Encodings"]),
         .testTarget(name: "DomainTests", dependencies: ["Domain"]),
+        .testTarget(name: "PagesTests", dependencies: ["Domain", "Pages", "CZlib"]),
         .testTarget(
             name: "AppleTrustTests",
             dependencies: [

@@ -1,9 +1,10 @@
 package import Domain
-import Foundation
+package import Foundation
 package import Gateway
 import HTTPTypes
 package import Hummingbird
 package import Logging
+import Pages
 import ProviderKit
 
 /// The settings of the HTTP layer, beside the use cases.
@@ -16,10 +17,13 @@ package struct APISettings: Sendable {
         /// The number of merchant sessions that a user may open in a minute.
         package var sessionsPerMinute: Int64
         package var concurrent: Int
+        /// The pages that an address may open in a second, and at once; 0 for any number.
+        package var pagesPerSecond: Int64
+        package var pagesBurst: Int64
 
         package init(
             userPerSecond: Int64, userBurst: Int64, keyPerSecond: Int64, keyBurst: Int64, sessionsPerMinute: Int64,
-            concurrent: Int
+            concurrent: Int, pagesPerSecond: Int64 = 0, pagesBurst: Int64 = 0
         ) {
             self.userPerSecond = userPerSecond
             self.userBurst = userBurst
@@ -27,6 +31,8 @@ package struct APISettings: Sendable {
             self.keyBurst = keyBurst
             self.sessionsPerMinute = sessionsPerMinute
             self.concurrent = concurrent
+            self.pagesPerSecond = pagesPerSecond
+            self.pagesBurst = pagesBurst
         }
     }
 
@@ -44,12 +50,14 @@ package struct APISettings: Sendable {
     package var nodes: @Sendable () -> Int64
     /// True where this server has the TLS certificate itself.
     package var servesTLS: Bool
+    /// The folder from which the pages' assets are read in the place of the embedded ones; nil for none.
+    package var assets: URL?
 
     package init(
         corsOrigins: [String], isDevelopment: Bool = false, trustedProxies: [CIDR] = [], limits: Limits,
         tokens: UserTokenRules, version: String,
         metricsText: @escaping @Sendable () -> String, nodes: @escaping @Sendable () -> Int64 = { 1 },
-        servesTLS: Bool = false
+        servesTLS: Bool = false, assets: URL? = nil
     ) {
         self.corsOrigins = corsOrigins
         self.isDevelopment = isDevelopment
@@ -60,6 +68,7 @@ package struct APISettings: Sendable {
         self.metricsText = metricsText
         self.nodes = nodes
         self.servesTLS = servesTLS
+        self.assets = assets
     }
 }
 
@@ -68,12 +77,17 @@ package struct API: Sendable {
     private let pipeline: Pipeline
     private let settings: APISettings
     private let merchantSessionLimiter: RateLimiter
+    private let pages: CashierPages
 
     package init(gateway: Gateway, settings: APISettings, logger: Logger) {
         let limits = settings.limits
         self.settings = settings
         let (nodes, time) = (settings.nodes, gateway.time)
         merchantSessionLimiter = RateLimiter(perMinute: limits.sessionsPerMinute, nodes: nodes, time: time)
+        pages = CashierPages(
+            gateway: gateway, pages: Pages(PageFiles(assets: settings.assets), accent: gateway.settings.pages.accent),
+            limiter: RateLimiter(
+                perSecond: limits.pagesPerSecond, burst: limits.pagesBurst, nodes: nodes, time: time))
         pipeline = Pipeline(
             gateway: gateway, tokens: UserTokens(settings.tokens, time: gateway.time),
             userLimiter: RateLimiter(
@@ -88,7 +102,10 @@ package struct API: Sendable {
     }
 
     var routes: [Route] {
-        let described = describedRoutes + LogoRoutes(logo: pipeline.gateway.settings.pages.logo).routes
+        let described =
+            describedRoutes + LogoRoutes(logo: pipeline.gateway.settings.pages.logo).routes
+            + CashierRoutes(pages: pages).routes
+            + AssetRoutes(assets: pages.pages.assets, version: settings.version).routes
         return described + DocumentationRoutes(describing: described, version: settings.version).routes
     }
 

@@ -1,5 +1,5 @@
 /// The state of the cashier's page, which the page, its module and every other client show alike.
-package enum CashierState: String, Sendable, Encodable, CaseIterable {
+package enum CashierState: String, Sendable, Codable, CaseIterable {
     case plans, methods, qr, redirect, stripe, checking, paid, closed, owned, unavailable, attention
     case applePay = "apple_pay"
     case appleIAP = "apple_iap"

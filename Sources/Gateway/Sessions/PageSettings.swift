@@ -60,7 +60,7 @@ package struct Branding: Encodable, Sendable, Equatable {
     package let test: Bool
 
     /// - Parameter isTest: true where no money moves.
-    init(_ pages: PageSettings, publicURL: String, isTest: Bool) {
+    package init(_ pages: PageSettings, publicURL: String, isTest: Bool) {
         name = pages.name.isEmpty ? WebAddress(publicURL)?.host ?? publicURL : pages.name
         logo_url = pages.logo?.path
         accent = pages.accent

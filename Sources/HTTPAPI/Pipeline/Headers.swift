@@ -10,6 +10,7 @@ extension HTTPField.Name {
     static let idempotencyKey = named("Idempotency-Key")
     static let idempotencyReplayed = named("Idempotency-Replayed")
     static let referrerPolicy = named("Referrer-Policy")
+    static let secFetchSite = named("Sec-Fetch-Site")
 
     /// - Parameter name: a valid field name (RFC 9110 section 5.1); a test reads each of them.
     private static func named(_ name: String) -> HTTPField.Name { HTTPField.Name(name) ?? .cookie }

@@ -36,11 +36,7 @@ struct Pipeline: Sendable {
             response = try await run(
                 route, request, parameters, from: from, requestID: requestID, languages: languages)
         } catch {
-            response =
-                route.errors == .verifyReceipt
-                ? Envelope.verifyReceipt(error, requestID: requestID)
-                : Envelope.failure(
-                    ErrorReply(error), languages: languages, requestID: requestID, shape: route.errors)
+            response = Self.refusal(error, of: route, languages: languages, requestID: requestID)
         }
         meter.record(response.status, ContinuousClock.now - started)
         let level: Logger.Level =
@@ -187,6 +183,21 @@ struct Pipeline: Sendable {
         case .streamed(let contentType, let body, let extra):
             return Self.plain(.ok, contentType, body, extra, requestID)
         }
+    }
+
+    private static func refusal(
+        _ error: GatewayError, of route: Route, languages: [String], requestID: String
+    ) -> Response {
+        if let page = route.refusalPage?(error, languages, requestID),
+            case .raw(let status, let contentType, let body, let extra) = page
+        {
+            return plain(status, contentType, ResponseBody(byteBuffer: .init(data: body)), extra, requestID)
+        }
+        guard route.errors == .verifyReceipt else {
+            return Envelope.failure(
+                ErrorReply(error), languages: languages, requestID: requestID, shape: route.errors)
+        }
+        return Envelope.verifyReceipt(error, requestID: requestID)
     }
 
     /// Makes an answer without the envelope.

@@ -128,6 +128,8 @@ struct Route: Sendable {
     /// The allowed parameters of the query; nil where unknown ones are ignored.
     let queryNames: [String]?
     let description: Description
+    /// Makes the page that a browser sees in the place of a refusal; nil for a refusal in the form of ``errors``.
+    var refusalPage: (@Sendable (GatewayError, _ languages: [String], _ requestID: String) -> Answer)?
     let handle: @Sendable (Call) async throws(GatewayError) -> Answer
 
     /// - Parameters:

@@ -58,7 +58,8 @@ struct Composition {
                 limits: APISettings.Limits(
                     userPerSecond: limits.userPerSecond, userBurst: limits.userBurst, keyPerSecond: limits.keyPerSecond,
                     keyBurst: limits.keyBurst, sessionsPerMinute: limits.sessionsPerMinute,
-                    concurrent: Int(limits.concurrent)),
+                    concurrent: Int(limits.concurrent), pagesPerSecond: limits.pagesPerSecond,
+                    pagesBurst: limits.pagesBurst),
                 tokens: try configuration.auth.tokenRules(fetchJWKS: fetchJWKS), version: Release.version,
                 metricsText: metricsText, nodes: nodes, servesTLS: configuration.http.tls != nil),
             logger: logger)

@@ -96,6 +96,8 @@ extension Configuration {
         package var keyBurst: Int64
         package var sessionsPerMinute: Int64
         package var concurrent: Int64
+        package var pagesPerSecond: Int64
+        package var pagesBurst: Int64
     }
 
     package struct Retention: Sendable, Equatable {

@@ -120,13 +120,15 @@ enum PaydeskFile {
     private static func limits(_ root: MappingReader) -> Configuration.Limits {
         let keys = [
             "user_per_second", "user_burst", "key_per_second", "key_burst", "sessions_per_minute", "concurrent",
+            "pages_per_second", "pages_burst",
         ]
         let limits = root.section("limits", keys: keys)
         func limit(_ key: String, _ value: Int64) -> Int64 { limits.integer(key, in: 0...1_000_000, default: value) }
         return Configuration.Limits(
             userPerSecond: limit("user_per_second", 50), userBurst: limit("user_burst", 300),
             keyPerSecond: limit("key_per_second", 200), keyBurst: limit("key_burst", 1_000),
-            sessionsPerMinute: limit("sessions_per_minute", 30), concurrent: limit("concurrent", 512))
+            sessionsPerMinute: limit("sessions_per_minute", 30), concurrent: limit("concurrent", 512),
+            pagesPerSecond: limit("pages_per_second", 10), pagesBurst: limit("pages_burst", 60))
     }
 
     private static func retention(_ root: MappingReader) -> Configuration.Retention {

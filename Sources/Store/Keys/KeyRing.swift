@@ -9,6 +9,11 @@ package struct KeyRing: Sendable {
     private struct Key: Sendable {
         let id: Data
         let secret: SymmetricKey
+
+        /// Derives a key that serves one purpose only (HKDF, RFC 5869).
+        func derived(for purpose: String) -> SymmetricKey {
+            HKDF<SHA256>.deriveKey(inputKeyMaterial: secret, info: Data(purpose.utf8), outputByteCount: 32)
+        }
     }
 
     private static let version: UInt8 = 1
@@ -49,6 +54,18 @@ package struct KeyRing: Sendable {
             return Data([Self.version]) + first.id + Data(box.nonce) + box.ciphertext + box.tag
         } catch {
             throw .notSealed
+        }
+    }
+
+    /// Returns an HMAC-SHA256 over a message, under a key derived from the first key for this purpose.
+    package func authenticationCode(of message: Data, purpose: String) -> Data {
+        Data(HMAC<SHA256>.authenticationCode(for: message, using: first.derived(for: purpose)))
+    }
+
+    /// Returns whether any key of the ring made this code for the message, in constant time.
+    package func isAuthentic(_ code: Data, of message: Data, purpose: String) -> Bool {
+        all.contains {
+            HMAC<SHA256>.isValidAuthenticationCode(code, authenticating: message, using: $0.derived(for: purpose))
         }
     }
 

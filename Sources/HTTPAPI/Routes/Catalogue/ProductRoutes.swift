@@ -47,7 +47,7 @@ struct ProductRoutes {
     }
 }
 
-private struct ProductItem: Encodable {
+struct ProductItem: Encodable {
     struct Option: Encodable {
         let days: Int64
         let prices: [Money]

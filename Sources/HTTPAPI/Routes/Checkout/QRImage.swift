@@ -1,4 +1,6 @@
 import CQREncode
+import Foundation
+import Pages
 
 /// Makes QR codes (ISO/IEC 18004) as SVG with libqrencode.
 enum QRImage {
@@ -21,5 +23,19 @@ enum QRImage {
             <svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 \(size) \(size)" shape-rendering="crispEdges">\
             <rect width="\(size)" height="\(size)" fill="#fff"/><path d="\(path)" fill="#000"/></svg>
             """
+    }
+
+    /// Makes a code as a black and white PNG of at least 480 pixels.
+    ///
+    /// - Returns: nil for text that does not fit into the largest code.
+    static func png(_ text: String) -> Data? {
+        guard let code = QRcode_encodeString8bit(text, 0, QR_ECLEVEL_M) else { return nil }
+        defer { QRcode_free(code) }
+        let width = Int(code.pointee.width)
+        guard let modules = code.pointee.data else { return nil }
+        let scale = max(4, 480 / (width + 2 * quietZone))
+        return BitmapPNG.square(width: width, quietZone: quietZone, scale: scale) { row, column in
+            modules[row * width + column] & 1 == 1
+        }
     }
 }

@@ -1,0 +1,152 @@
+import Domain
+import FoundationEssentials
+import Gateway
+import HTTPTypes
+import Pages
+
+/// Makes the answers of the cashier: pages from the facts of a session, and refusals as pages.
+struct CashierPages: Sendable {
+    let gateway: Gateway
+    let pages: Pages
+    let limiter: RateLimiter
+
+    var door: CashierDoor { CashierDoor(publicURL: gateway.settings.publicURL, codes: gateway.formCodes) }
+    private var policy: PagePolicy { PagePolicy(publicURL: gateway.settings.publicURL) }
+
+    /// The outcome of an act, which the page shows.
+    struct Notice: Sendable {
+        let alert: PageAlert
+        var status: HTTPResponse.Status = .ok
+    }
+
+    /// Charges an address for a page.
+    ///
+    /// - Throws: `rateLimited`.
+    func charge(_ call: Call) throws(GatewayError) {
+        let address = call.from.address(call.request.headerFields)
+        if let wait = limiter.take(address.map { "\($0.source)" } ?? "unknown") {
+            throw .rateLimited(retryAfter: max(1, wait))
+        }
+    }
+
+    // MARK: Pages of a session
+
+    /// Makes the page of a session.
+    func page(
+        _ call: Call, _ caller: AuthenticatedSession, token: String, notice: Notice? = nil
+    ) async throws(GatewayError) -> Answer {
+        let view = notice == nil ? call.query["view"].flatMap(CashierFacts.View.init) : nil
+        let snapshot = try await gateway.sessionReading.find(
+            caller, view: view, hasReturned: call.query["redirect_status"] != nil)
+        let session: SessionFacts = try Self.facts(snapshot)
+        let locale = locale(caller.session.locale, call.languages)
+        var frame = CashierFrame(
+            .cashier(session.state ?? .unavailable), locale: locale, branding: try Self.facts(snapshot.branding),
+            now: gateway.time.now)
+        frame.reason = session.reason
+        frame.session = session
+        frame.own = CashierFrame.Own(token: token, csrf: gateway.formCodes.code(caller.id, token: token))
+        frame.products = try await products(session, caller, locale)
+        frame.methods = try await methods(session, caller)
+        frame.alert = notice?.alert
+        frame.requestID = notice == nil ? nil : call.requestID
+        frame.agent = call.request.headerFields[.userAgent] ?? ""
+        frame.leaveWeChat()
+        let takesCards = frame.methods.contains { $0.kind == "stripe" && $0.type == .stripe }
+        return html(frame, notice?.status ?? .ok, takesCards ? .cardCashier : .cashier, gzip: call.takesGzip)
+    }
+
+    private func products(
+        _ session: SessionFacts, _ caller: AuthenticatedSession, _ locale: PageLocale
+    ) async throws(GatewayError) -> [ProductFacts] {
+        let wanted = Set(session.skus + (session.order.map { [$0.sku] } ?? []))
+        let products = try await gateway.catalogue.products(
+            user: caller.user, platform: nil, currency: nil, languages: [locale.rawValue])
+        return try Self.facts(products.filter { wanted.contains($0.sku.id) }.map(ProductItem.init))
+    }
+
+    /// Lists the ways to pay for the chosen plan; none before a plan is chosen.
+    private func methods(
+        _ session: SessionFacts, _ caller: AuthenticatedSession
+    ) async throws(GatewayError) -> [MethodFacts] {
+        do throws(GatewayError) {
+            return try Self.facts(try await gateway.sessionCheckout.paymentMethods(SessionFields(), caller))
+        } catch {
+            switch error {
+            // Nothing is chosen, or it is no longer sold: the state says so.
+            case .invalidRequest, .skuNotFound, .noProvider, .noProviderAvailable: return []
+            default: throw error
+            }
+        }
+    }
+
+    // MARK: Pages without a session
+
+    /// Makes a page that tells nothing of any session.
+    func bare(_ call: Call, _ state: PageState, _ status: HTTPResponse.Status) async throws(GatewayError) -> Answer {
+        let branding = try await gateway.sessionReading.branding()
+        let frame = CashierFrame(
+            state, locale: locale(nil, call.languages), branding: try Self.facts(branding), now: gateway.time.now)
+        return html(frame, status, .cashier, gzip: call.takesGzip)
+    }
+
+    /// Makes the page of a refusal, without reading anything.
+    func refusal(_ error: GatewayError, languages: [String], requestID: String) -> Answer {
+        let reply = ErrorReply(error)
+        let state: PageState =
+            switch reply.status.code {
+            case 404: .unknown
+            case 429: .busy
+            default: .error
+            }
+        let branding = Branding(
+            gateway.settings.pages, publicURL: gateway.settings.publicURL, isTest: gateway.settings.isDevelopment)
+        guard let facts: BrandingFacts = try? Self.facts(branding) else {
+            return .raw(status: reply.status, contentType: "text/plain; charset=utf-8", body: Data(), headers: [])
+        }
+        var frame = CashierFrame(state, locale: locale(nil, languages), branding: facts, now: gateway.time.now)
+        frame.requestID = requestID
+        frame.reload = state == .unknown ? nil : "?"
+        let retry = reply.retryAfter.map { [HTTPField(name: .retryAfter, value: String($0))] } ?? []
+        return html(frame, reply.status, .cashier, gzip: false, retry)
+    }
+
+    // MARK: Parts
+
+    private func locale(_ own: String?, _ languages: [String]) -> PageLocale {
+        own.flatMap(PageLocale.init) ?? PageLocale(preferred: languages)
+            ?? PageLocale(rawValue: gateway.settings.pages.defaultLocale) ?? .english
+    }
+
+    /// Reads an answer of the API as the module in the browser does.
+    private static func facts<Facts: Decodable>(_ answer: some Encodable) throws(GatewayError) -> Facts {
+        let data = try Answer.encode(answer)
+        do { return try JSONDecoder().decode(Facts.self, from: data) } catch { throw .internalError }
+    }
+
+    private func html(
+        _ frame: CashierFrame, _ status: HTTPResponse.Status, _ page: PagePolicy.Page, gzip: Bool,
+        _ extra: [HTTPField] = []
+    ) -> Answer {
+        let plain = Data(pages.render(frame).utf8)
+        let compressed = gzip ? Gzip.compressed(plain) : nil
+        var headers = policy.headers(of: page).compactMap { name, value in
+            HTTPField.Name(name).map { HTTPField(name: $0, value: value) }
+        }
+        if compressed != nil { headers.append(HTTPField(name: .contentEncoding, value: "gzip")) }
+        return .raw(
+            status: status, contentType: "text/html; charset=utf-8", body: compressed ?? plain,
+            headers: headers + extra)
+    }
+}
+
+extension CashierFrame {
+    /// Shows that the page has to be opened elsewhere, where WeChat's browser can use none of the methods.
+    fileprivate mutating func leaveWeChat() {
+        guard state == .cashier(.methods), !methods.isEmpty, UsableMethods(methods, agent: agent).items.isEmpty else {
+            return
+        }
+        state = .cashier(.unavailable)
+        reason = "in_wechat"
+    }
+}

@@ -1,0 +1,145 @@
+import Domain
+import FoundationEssentials
+import Gateway
+import HTTPTypes
+import Pages
+
+/// Routes of the hosted cashier (`docs/cashier.md`): entering, the page, its forms and its code.
+struct CashierRoutes {
+    let pages: CashierPages
+
+    private var gateway: Gateway { pages.gateway }
+    private static let formLimit = 8 << 10
+
+    var routes: [Route] {
+        let html = Route.Outcome.other("text/html", "The page.")
+        return [
+            Route(
+                "enterCashier", .get, "/pay/{token}", .anyone, nil, "Opens a session's page in this browser",
+                answers: html, handle: enter),
+            Route(
+                "showCashier", .get, "/pay/s/{session}", .anyone, nil, "The page of a session", answers: html,
+                handle: show),
+            Route(
+                "actInCashier", .post, "/pay/s/{session}", .anyone, nil, "A form of the page",
+                body: .other("The page's form."), bodyLimit: Self.formLimit, answers: html, idempotency: .ignored,
+                handle: act),
+            Route(
+                "readCashierCode", .get, "/pay/s/{session}/qr.svg", .anyone, nil, "The session's address as a code",
+                answers: .other("image/svg+xml", "An image."), handle: addressCode),
+            Route(
+                "readCashierPicture", .get, "/pay/s/{session}/qr.png", .anyone, nil, "The payment's code as a picture",
+                answers: .other("image/png", "An image."), handle: picture),
+        ].map { route in
+            var route = route
+            route.refusalPage = { error, languages, requestID in
+                pages.refusal(error, languages: languages, requestID: requestID)
+            }
+            return route
+        }
+    }
+
+    private func enter(_ call: Call) async throws(GatewayError) -> Answer {
+        try pages.charge(call)
+        let token = try call.parameter("token")
+        switch try await gateway.sessions.find(token: token) {
+        case .open(let caller) where caller.purpose == .checkout:
+            return Self.redirect(
+                CashierDoor.path(caller.id.rawValue), [pages.door.cookie(token, of: caller.id.rawValue)])
+        case .expired(.checkout): return try await pages.bare(call, .expired, .gone)
+        case .open, .expired, .unknown: return try await pages.bare(call, .unknown, .notFound)
+        }
+    }
+
+    private enum Visit {
+        case elsewhere, expired
+        case own(AuthenticatedSession, token: String)
+    }
+
+    /// Finds the session of the path by the browser's cookie.
+    private func visit(_ call: Call) async throws(GatewayError) -> Visit {
+        let id = try call.parameter("session")
+        for token in CashierDoor.tokens(call.request.headerFields) {
+            switch try await gateway.sessions.find(id, token: token, purpose: .checkout) {
+            case .unknown: continue
+            case .expired: return .expired
+            case .open(let caller): return .own(caller, token: token)
+            }
+        }
+        return .elsewhere
+    }
+
+    private func show(_ call: Call) async throws(GatewayError) -> Answer {
+        try pages.charge(call)
+        switch try await visit(call) {
+        case .elsewhere: return try await pages.bare(call, .elsewhere, .ok)
+        case .expired: return try await pages.bare(call, .expired, .gone)
+        case .own(let caller, let token): return try await pages.page(call, caller, token: token)
+        }
+    }
+
+    private func act(_ call: Call) async throws(GatewayError) -> Answer {
+        try pages.charge(call)
+        guard case .own(let caller, let token) = try await visit(call) else { return try await show(call) }
+        let form = Dictionary(FormDecoder.decode(String(decoding: call.body, as: UTF8.self))) { first, _ in first }
+        guard pages.door.accepts(call, form, caller.id, token) else {
+            return try await pages.page(
+                call, caller, token: token, notice: CashierPages.Notice(alert: .forbidden, status: .forbidden))
+        }
+        let forms = CashierForms(gateway: gateway, call: call, caller: caller, form: form)
+        if try await forms.lacksAgreement() {
+            return try await pages.page(call, caller, token: token, notice: CashierPages.Notice(alert: .terms))
+        }
+        do throws(GatewayError) {
+            return Self.redirect(CashierDoor.path(caller.id.rawValue) + (try await forms.run()))
+        } catch {
+            guard let alert = PageAlert(error) else { throw error }
+            return try await pages.page(call, caller, token: token, notice: CashierPages.Notice(alert: alert))
+        }
+    }
+
+    private static func redirect(_ address: String, _ headers: [HTTPField] = []) -> Answer {
+        .raw(
+            status: .seeOther, contentType: "text/plain; charset=utf-8", body: Data(),
+            headers: [
+                HTTPField(name: .location, value: address), HTTPField(name: .cacheControl, value: "no-store"),
+                // The address of this answer has the token.
+                HTTPField(name: .referrerPolicy, value: "no-referrer"),
+            ] + headers)
+    }
+
+    // MARK: Codes
+
+    private func addressCode(_ call: Call) async throws(GatewayError) -> Answer {
+        guard case .own(let caller, let token) = try await visit(call) else { throw .notFound }
+        let session = try await gateway.sessionReading.find(caller)
+        guard gateway.time.now < caller.session.expiresAt, session.order?.status.isUnpaid ?? true else {
+            throw .contractGone
+        }
+        guard let image = QRImage.svg("\(gateway.settings.publicURL)/pay/\(token)") else { throw .internalError }
+        return Self.image("image/svg+xml", Data(image.utf8))
+    }
+
+    private func picture(_ call: Call) async throws(GatewayError) -> Answer {
+        guard case .own(let caller, _) = try await visit(call) else { throw .notFound }
+        let session = try await gateway.sessionReading.find(caller)
+        guard case .qr(let text)? = session.contract?.instruction else { throw .contractGone }
+        guard let image = QRImage.png(text) else { throw .internalError }
+        return Self.image("image/png", image)
+    }
+
+    private static func image(_ type: String, _ content: Data) -> Answer {
+        .raw(
+            status: .ok, contentType: type, body: content,
+            headers: [
+                HTTPField(name: .cacheControl, value: "no-store"),
+                HTTPField(name: .contentSecurityPolicy, value: "default-src 'none'"),
+                HTTPField(name: .referrerPolicy, value: "no-referrer"),
+            ])
+    }
+}
+
+extension Order.Status {
+    /// True before the order was paid.
+    fileprivate var isUnpaid: Bool { self == .open || self == .closed }
+}

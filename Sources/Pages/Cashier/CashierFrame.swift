@@ -1,0 +1,86 @@
+package import Domain
+
+/// A state of the page: one of a session, or one that tells nothing of any.
+package enum PageState: Sendable, Equatable {
+    /// The page of a session.
+    case cashier(CashierState)
+    /// The browser has not the session's cookie.
+    case elsewhere
+    /// The session has ended.
+    case expired
+    /// The token is no session's.
+    case unknown
+    /// Too many visits.
+    case busy
+    /// A failure of the server.
+    case error
+
+    var word: String {
+        switch self {
+        case .cashier(let state): state.rawValue
+        case .elsewhere: "elsewhere"
+        case .expired: "expired"
+        case .unknown: "unknown"
+        case .busy: "busy"
+        case .error: "error"
+        }
+    }
+
+    /// True where a contract waits for the payer.
+    var isPaying: Bool {
+        switch self {
+        case .cashier(.qr), .cashier(.redirect), .cashier(.stripe), .cashier(.applePay), .cashier(.appleIAP): true
+        default: false
+        }
+    }
+}
+
+/// The reason why an act did nothing.
+package enum PageAlert: String, Sendable, CaseIterable {
+    case refused, terms, conflict, forbidden, invalid
+    case providerUnavailable = "provider_unavailable"
+    case noProviderAvailable = "no_provider_available"
+    case rateLimited = "rate_limited"
+    case sessionOver = "session_over"
+}
+
+/// Everything that a page of the cashier is drawn from.
+package struct CashierFrame: Sendable {
+    /// The part of the page that belongs to the browser with the session's cookie.
+    package struct Own: Sendable {
+        package let token: String
+        package let csrf: String
+
+        package init(token: String, csrf: String) {
+            self.token = token
+            self.csrf = csrf
+        }
+    }
+
+    package var state: PageState
+    package var reason: String?
+    package var locale: PageLocale
+    package var branding: BrandingFacts
+    /// nil where the page tells nothing of a session.
+    package var session: SessionFacts?
+    package var own: Own?
+    package var products: [ProductFacts] = []
+    package var methods: [MethodFacts] = []
+    package var alert: PageAlert?
+    package var requestID: String?
+    /// The text of `User-Agent`.
+    package var agent = ""
+    package var now: Timestamp
+    /// The address that loads the page again, in `busy` and `error`.
+    package var reload: String?
+
+    package init(_ state: PageState, locale: PageLocale, branding: BrandingFacts, now: Timestamp) {
+        self.state = state
+        self.locale = locale
+        self.branding = branding
+        self.now = now
+    }
+
+    /// The path of the page, where forms are posted.
+    var address: String? { session.map { "/pay/s/\($0.id)" } }
+}

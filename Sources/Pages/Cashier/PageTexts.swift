@@ -1,0 +1,39 @@
+import Foundation
+
+/// A language of the pages.
+package enum PageLocale: String, Sendable, CaseIterable {
+    case english = "en"
+    case chinese = "zh-Hans"
+
+    /// Finds the first language that the pages have.
+    ///
+    /// - Parameter languages: language tags (RFC 5646), the preferred first.
+    package init?(preferred languages: [String]) {
+        for language in languages {
+            let primary = language.lowercased().split(separator: "-").first
+            if primary == "zh" { self = .chinese } else if primary == "en" { self = .english } else { continue }
+            return
+        }
+        return nil
+    }
+
+    var name: String { self == .english ? "English" : "中文" }
+}
+
+/// A language's table of texts, `Sources/Pages/Texts`.
+struct PageTexts: Sendable {
+    let table: [String: String]
+
+    init(_ locale: PageLocale, _ files: PageFiles) {
+        let data = files["Texts/\(locale.rawValue).json"]
+        table = data.flatMap { try? JSONDecoder().decode([String: String].self, from: $0) } ?? [:]
+    }
+
+    /// Returns the text of a key; the key where there is none, which a test of every state finds.
+    subscript(key: String) -> String { table[key] ?? "{\(key)}" }
+
+    /// Returns a text with its values in the place of `{name}`.
+    ///
+    /// A space separates a Chinese letter from a Latin one or a digit.
+    func fill(_ key: String, _ values: [String: String]) -> String { PageWords.fill(self[key], values) }
+}

@@ -1,0 +1,37 @@
+import CPages
+package import Foundation
+
+/// The files of the pages by their paths: `Assets/sdk/pay.css`, `Templates/paid.mustache`, `Texts/en.json`.
+package struct PageFiles: Sendable {
+    private let contents: [String: Data]
+
+    /// Takes the files that are embedded in the binary.
+    ///
+    /// - Parameter assets: a folder whose files are read in the place of those of `Assets`, in development; nil for
+    ///   none.
+    package init(assets: URL? = nil) {
+        var contents: [String: Data] = [:]
+        var index: UInt = 0
+        while let file = cpages_file_at(index)?.pointee {
+            contents[String(cString: file.path)] = Data(bytes: file.bytes, count: Int(file.count))
+            index += 1
+        }
+        if let assets { contents.merge(Self.read(assets)) { $1 } }
+        self.contents = contents
+    }
+
+    package init(_ contents: [String: Data]) { self.contents = contents }
+
+    package var paths: [String] { contents.keys.sorted() }
+
+    package subscript(path: String) -> Data? { contents[path] }
+
+    private static func read(_ folder: URL) -> [String: Data] {
+        let found = FileManager.default.enumerator(atPath: folder.path)?.compactMap { $0 as? String } ?? []
+        return Dictionary(
+            found.compactMap { path in
+                (try? Data(contentsOf: folder.appendingPathComponent(path))).map { ("Assets/\(path)", $0) }
+            }
+        ) { first, _ in first }
+    }
+}

@@ -1,0 +1,118 @@
+import Domain
+import Foundation
+import Testing
+
+@testable import Pages
+
+private let pages = Pages(PageFiles(), accent: "#0a6cff")
+
+@Suite("The cashier's pages")
+struct CashierPageTests {
+    /// Finds an element's attribute in HTML.
+    private static func attribute(_ name: String, of element: String, in html: String) throws -> String? {
+        let tag = try #require(html.firstMatch(of: try Regex("<\(element)\\b[^>]*>"))).0
+        return tag.firstMatch(of: try Regex("\\s\(name)=\"([^\"]*)\"", as: (Substring, Substring).self))
+            .map { String($0.output.1) }
+    }
+
+    private static func check(_ html: String, _ state: String, _ locale: PageLocale) throws {
+        #expect(try attribute("data-state", of: "main", in: html) == state)
+        #expect(try attribute("lang", of: "html", in: html) == locale.rawValue)
+        #expect(html.matches(of: /<h1\b/).count == 1 && html.matches(of: /<main\b/).count == 1)
+        #expect(html.matches(of: /data-live/).count == 1)
+        // A text that is missing is shown by its key, a value by its name.
+        #expect(html.firstMatch(of: /\{[a-z_]+\}/) == nil)
+        #expect(html.firstMatch(of: /\{\{|Optional\(/) == nil)
+        #expect(html.firstMatch(of: /<script(?![^>]*\bsrc=)[^>]*>|<style|\sstyle=|\son[a-z]+=/) == nil)
+        let title = try #require(html.firstMatch(of: /<h1[^>]*>([^<]*)<\/h1>/)).output.1
+        #expect(!title.isEmpty)
+    }
+
+    @Test(arguments: PageSessions.states.map(\.name), PageLocale.allCases)
+    func `every state has its words`(_ name: String, _ locale: PageLocale) throws {
+        let members = try #require(PageSessions.states.first { $0.name == name }).session
+        let frame = try PageSessions.frame(members, locale)
+        try Self.check(pages.render(frame), frame.state.word, locale)
+    }
+
+    @Test(arguments: [PageState.elsewhere, .expired, .unknown, .busy, .error], PageLocale.allCases)
+    func `a page without a session tells nothing of one`(_ state: PageState, _ locale: PageLocale) throws {
+        let frame = CashierFrame(
+            state, locale: locale, branding: try PageSessions.branding(), now: PageSessions.now)
+        let html = pages.render(frame)
+        try Self.check(html, state.word, locale)
+        #expect(!html.contains("paydesk-token") && !html.contains("csrf") && !html.contains("<script"))
+    }
+
+    @Test(arguments: PageAlert.allCases, PageLocale.allCases)
+    func `every alert has its words`(_ alert: PageAlert, _ locale: PageLocale) throws {
+        var frame = try PageSessions.frame(#""state":"methods""#, locale)
+        frame.alert = alert
+        frame.requestID = "req_1"
+        let html = pages.render(frame)
+        try Self.check(html, "methods", locale)
+        #expect(html.contains(#"role="alert" data-field="error" data-reason="\#(alert.rawValue)""#))
+        #expect(html.contains("req_1"))
+    }
+
+    @Test(arguments: ["plans", "methods", "qr", "redirect", "paid", "owned", "checking"])
+    func `hostile names stay words`(_ name: String) throws {
+        let evil = #""><img src=x onerror=alert(1)>{{id}}</title><script>alert(2)</script>"#
+        let members = try #require(PageSessions.states.first { $0.name == name }).session
+        var frame = try PageSessions.frame(members, .english, name: evil)
+        frame.branding = try PageSessions.branding(evil)
+        let html = pages.render(frame)
+        #expect(html.contains("&lt;script&gt;alert(2)"))
+        #expect(html.matches(of: /<script/).count == 1 && !html.contains("<img src=x"))
+        #expect(html.contains("{{id}}"))
+    }
+
+    @Test func `the amount, the way back and the end are in their hooks`() throws {
+        let members = try #require(PageSessions.states.first { $0.name == "paid" }).session
+        let html = pages.render(try PageSessions.frame(members, .english))
+        #expect(html.contains(#"data-amount="3990" data-currency="CNY">¥39.90<"#))
+        #expect(html.contains(#"href="https://app.example/done?a=1&amp;order_id=ord_1&amp;status=paid#f""#))
+        #expect(html.contains(#"data-field="valid-until" datetime="2026-12-26T08:00:00Z""#))
+        #expect(html.contains("VIP monthly is yours until ") && html.contains(">26 Dec 2026<"))
+        let chinese = pages.render(try PageSessions.frame(members, .chinese))
+        #expect(chinese.contains("2026年12月26日") && chinese.contains("¥39.90"))
+    }
+
+    @Test func `a page that waits refreshes itself until the payment's end`() throws {
+        let members = try #require(PageSessions.states.first { $0.name == "qr" }).session
+        var frame = try PageSessions.frame(members, .english)
+        #expect(pages.render(frame).contains(#"<noscript><meta http-equiv="refresh" content="5"></noscript>"#))
+        #expect(pages.render(frame).contains(">14:32</time>"))
+        frame.now = Timestamp(1_795_680_872)
+        #expect(!pages.render(frame).contains("http-equiv"))
+        let choice = try PageSessions.frame(#""state":"methods""#, .english)
+        #expect(!pages.render(choice).contains("http-equiv"))
+    }
+
+    @Test func `a choice shows the chosen plan while an order for another one is open`() throws {
+        let members = #"""
+            "state":"methods","skus":["vip_month","day_pass"],"chosen":{"sku":"day_pass","days":90},
+            "order":\#(PageSessions.order())
+            """#
+        #expect(pages.render(try PageSessions.frame(members, .english)).contains(#"data-amount="6900""#))
+    }
+
+    @Test(arguments: [
+        ("Mozilla/5.0 MicroMessenger/8.0", [], true),
+        ("Mozilla/5.0", ["wx:qr", "alipay_web:url"], false),
+        ("Mozilla/5.0 AlipayClient/10", ["alipay_web:url", "wx:qr"], false),
+    ])
+    func `the methods fit the app around the page`(_ agent: String, _ order: [String], _ leavesOut: Bool) throws {
+        let methods =
+            leavesOut
+            ? PageSessions.methods + [MethodFacts(account: "wx", kind: "wechat_pay", display_name: "", type: .qr)]
+            : [
+                MethodFacts(account: "wx", kind: "wechat_pay", display_name: "", type: .qr),
+                MethodFacts(account: "alipay_web", kind: "alipay", display_name: "", type: .url),
+            ]
+        let usable = UsableMethods(methods, agent: agent)
+        let names = usable.items.map { "\($0.account):\($0.type.rawValue)" }
+        #expect(usable.isPartOf == leavesOut)
+        #expect(leavesOut ? !names.contains("wx:qr") : names == order)
+    }
+}
