@@ -61,7 +61,8 @@ struct Composition {
                     concurrent: Int(limits.concurrent), pagesPerSecond: limits.pagesPerSecond,
                     pagesBurst: limits.pagesBurst),
                 tokens: try configuration.auth.tokenRules(fetchJWKS: fetchJWKS), version: Release.version,
-                metricsText: metricsText, nodes: nodes, servesTLS: configuration.http.tls != nil),
+                metricsText: metricsText, nodes: nodes, servesTLS: configuration.http.tls != nil,
+                assets: configuration.assets),
             logger: logger)
     }
 }
@@ -165,5 +166,15 @@ extension Configuration {
         } catch {
             throw .usage("\(error)")
         }
+    }
+}
+
+extension Configuration {
+    /// The folder of `PAYDESK_ASSETS`, whose files are served in the place of the embedded assets; only in development.
+    fileprivate var assets: URL? {
+        guard isDevelopment, let folder = ProcessInfo.processInfo.environment["PAYDESK_ASSETS"], !folder.isEmpty else {
+            return nil
+        }
+        return URL(filePath: folder)
     }
 }

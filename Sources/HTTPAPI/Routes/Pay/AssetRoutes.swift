@@ -12,16 +12,16 @@ struct AssetRoutes {
 
     var routes: [Route] {
         [
-            asset("readPageAsset", "/assets/{folder}/{file}") { call in
-                "\(call.parameters["folder"] ?? "")/\(call.parameters["file"] ?? "")"
+            asset("readPageAsset", "/assets/{name}/{file}") { call in
+                "\(call.parameters["name"] ?? "")/\(call.parameters["file"] ?? "")"
             },
-            asset("readThemeAsset", "/assets/{file}") { call in call.parameters["file"] ?? "" },
-            sdk("readSDKFile", "/sdk/{version}/{file}"),
+            asset("readThemeAsset", "/assets/{name}") { call in call.parameters["name"] ?? "" },
+            sdk("readSDKFile", "/sdk/{name}/{file}"),
             Route(
-                "readSDK", .get, "/sdk/{file}", .anyone, nil, "The browser's client",
+                "readSDK", .get, "/sdk/{name}", .anyone, nil, "The browser's client",
                 answers: .other("text/javascript", "The module."), isAlwaysServed: true
             ) { (call) async throws(GatewayError) in
-                let name = try call.parameter("file")
+                let name = try call.parameter("name")
                 if name == "paydesk.js" {
                     let text = "export * from \"./\(version)/paydesk.js\";\n"
                     return .raw(
@@ -49,7 +49,7 @@ struct AssetRoutes {
             id, .get, path, .anyone, nil, "A file of the browser's client",
             answers: .other("text/javascript", "The module."), isAlwaysServed: true
         ) { (call) async throws(GatewayError) in
-            guard try call.parameter("version") == version, let asset = assets.sdk(named: try call.parameter("file"))
+            guard try call.parameter("name") == version, let asset = assets.sdk(named: try call.parameter("file"))
             else { throw .notFound }
             return Self.answer(asset, call, Self.shared(caching: Self.immutable))
         }
