@@ -1,5 +1,6 @@
 import Domain
 import Foundation
+import HTTPTypes
 import TestSupport
 import Testing
 
