@@ -59,10 +59,11 @@ struct AssetTests {
         let assets = Assets(PageFiles(), accent: "#0a6cff")
         for address in assets.all where address.hasSuffix(".js") {
             let asset = try #require(assets.asset(named: String(address.dropFirst("/assets/".count))))
-            let folder = URL(filePath: address).deletingLastPathComponent()
+            let folder = URL(string: "https://pay.example\(address)")
             let text = String(decoding: asset.content, as: UTF8.self)
-            for match in text.matches(of: /(?:from |import\(|import )"(\.[^"\n]+)"/) {
-                let path = folder.appending(path: String(match.output.1)).standardized.path
+            // Names without `.js` are those of types, in comments.
+            for match in text.matches(of: /(?:from |import\(|import )"(\.[^"\n]+\.js)"/) {
+                let path = try #require(URL(string: String(match.output.1), relativeTo: folder)).absoluteURL.path
                 #expect(assets.asset(named: String(path.dropFirst("/assets/".count))) != nil, "\(path) in \(address)")
             }
         }

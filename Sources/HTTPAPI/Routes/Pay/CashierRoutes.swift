@@ -17,6 +17,13 @@ struct CashierRoutes {
             Route(
                 "enterCashier", .get, "/pay/{token}", .anyone, nil, "Opens a session's page in this browser",
                 answers: html, handle: enter),
+            // The router prefers the letter to a token of one letter.
+            Route(
+                "enterCashierWithoutToken", .get, "/pay/s", .anyone, nil, "A link that lost its end", answers: html
+            ) { (call) async throws(GatewayError) in
+                try pages.charge(call)
+                return try await pages.bare(call, .unknown, .notFound)
+            },
             Route(
                 "showCashier", .get, "/pay/s/{session}", .anyone, nil, "The page of a session", answers: html,
                 handle: show),
