@@ -349,7 +349,7 @@ def list_faults(tree, documents):
     wanted = [("docs/api.md", "error id", each or bare) for bare, each in re.findall(
         r'case (\w+)(?: = "(\w+)")?\s*\n', errors)]
     for text in tree.matching("Sources/*.swift"):
-        wanted += [("docs/operations.md", "metric", each) for each in re.findall(r'"(paydesk_[a-z_]+)[{" ]', text)]
+        wanted += [("docs/operations.md", "metric", each) for each in re.findall(r'(?<!cookie = )"(paydesk_[a-z_]+)[{" ]', text)]
     top = ""
     for line in code("Config/paydesk.yaml").splitlines():
         key = re.match(r"( {0,2})(?:- )?(\w+):(.*)", line)
