@@ -72,10 +72,10 @@ package struct API: Sendable {
     package init(gateway: Gateway, settings: APISettings, logger: Logger) {
         let limits = settings.limits
         self.settings = settings
-        let (nodes, time) = (settings.nodes, gateway.time)
+        let (nodes, time) = (settings.nodes, gateway.time.real)
         sessionLimiter = RateLimiter(perMinute: limits.sessionsPerMinute, nodes: nodes, time: time)
         pipeline = Pipeline(
-            gateway: gateway, tokens: UserTokens(settings.tokens, time: gateway.time),
+            gateway: gateway, tokens: UserTokens(settings.tokens, time: gateway.time.real),
             userLimiter: RateLimiter(
                 perSecond: limits.userPerSecond, burst: limits.userBurst, nodes: nodes, time: time),
             keyLimiter: RateLimiter(perSecond: limits.keyPerSecond, burst: limits.keyBurst, nodes: nodes, time: time),
