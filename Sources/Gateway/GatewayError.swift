@@ -36,6 +36,8 @@ package enum GatewayError: Error, Sendable, Equatable {
     case purchaseBelongsToAnotherUser
     case purchaseRevoked
     case requestInProgress
+    /// Another call moves the clock.
+    case clockIsMoving
     case conflict(reason: LocalizedText, resource: String? = nil)
     case payloadTooLarge
     case unsupportedMediaType
