@@ -44,12 +44,14 @@ package struct APISettings: Sendable {
     package var nodes: @Sendable () -> Int64
     /// True where this server has the TLS certificate itself.
     package var servesTLS: Bool
+    /// The App Store in a box that this server runs; nil for none.
+    package var box: ServedBox?
 
     package init(
         corsOrigins: [String], isDevelopment: Bool = false, trustedProxies: [CIDR] = [], limits: Limits,
         tokens: UserTokenRules, version: String,
         metricsText: @escaping @Sendable () -> String, nodes: @escaping @Sendable () -> Int64 = { 1 },
-        servesTLS: Bool = false
+        servesTLS: Bool = false, box: ServedBox? = nil
     ) {
         self.corsOrigins = corsOrigins
         self.isDevelopment = isDevelopment
@@ -60,6 +62,7 @@ package struct APISettings: Sendable {
         self.metricsText = metricsText
         self.nodes = nodes
         self.servesTLS = servesTLS
+        self.box = box
     }
 }
 
@@ -81,13 +84,21 @@ package struct API: Sendable {
             keyLimiter: RateLimiter(perSecond: limits.keyPerSecond, burst: limits.keyBurst, nodes: nodes, time: time),
             guesses: GuessLimiter(nodes: nodes, time: time),
             concurrency: ConcurrencyLimit(limit: limits.concurrent) { gateway.health.isCongested },
-            bodies: BodyReader(budget: .bodies()), answers: AnswerBudget(bytes: .answers()), logger: logger,
+            bodies: BodyReader(budget: .bodies()), answers: AnswerBudget(bytes: .answers()),
+            callers: LocalCallers(servesTLS: settings.servesTLS), logger: logger,
             ids: gateway.ids)
     }
 
     var routes: [Route] {
         let described = describedRoutes
-        return described + DocumentationRoutes(describing: described, version: settings.version).routes
+        return described + boxRoutes + DocumentationRoutes(describing: described, version: settings.version).routes
+    }
+
+    /// The routes of the App Store in a box, which the document leaves out: only this machine may call them.
+    private var boxRoutes: [Route] {
+        guard let box = settings.box else { return [] }
+        return AppStoreBoxPage().routes + AppStoreBoxUserRoutes(gateway: pipeline.gateway).routes
+            + AppStoreBoxKeyRoutes(box: box).routes
     }
 
     /// The routes that the OpenAPI document describes.

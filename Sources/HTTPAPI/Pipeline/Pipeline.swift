@@ -17,6 +17,7 @@ struct Pipeline: Sendable {
     let concurrency: ConcurrencyLimit
     let bodies: BodyReader
     let answers: AnswerBudget
+    let callers: LocalCallers
     let logger: Logger
     let ids: IDSource
 
@@ -32,8 +33,12 @@ struct Pipeline: Sendable {
         let started = ContinuousClock.now
         let response: Response
         do throws(GatewayError) {
-            response = try await run(
-                route, request, parameters, from: from, requestID: requestID, languages: languages)
+            if route.isLocal, let refusal = callers.refusal(of: request.head, from: from) {
+                response = Envelope.refused(refusal, languages: languages, requestID: requestID)
+            } else {
+                response = try await run(
+                    route, request, parameters, from: from, requestID: requestID, languages: languages)
+            }
         } catch {
             response =
                 route.errors == .verifyReceipt

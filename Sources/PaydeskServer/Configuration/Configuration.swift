@@ -24,6 +24,7 @@ package struct Configuration: Sendable {
     package var limits: Limits
     package var retention: Retention
     package var meters: [Meter]
+    package var development: Development
     /// Production takes accounts in a provider's test mode.
     package var allowsTestAccounts: Bool
     /// Sorted by id.
@@ -94,6 +95,13 @@ extension Configuration {
         package var keyBurst: Int64
         package var sessionsPerMinute: Int64
         package var concurrent: Int64
+    }
+
+    package struct Development: Sendable, Equatable {
+        /// True where the server runs an App Store in a box.
+        package var appStore: Bool
+        /// The absolute path of the `.storekit` file with the box's products; nil for the SKUs' products.
+        package var appStoreFile: String?
     }
 
     package struct Retention: Sendable, Equatable {

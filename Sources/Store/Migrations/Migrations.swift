@@ -28,5 +28,6 @@ package enum Migrations {
         Migration(number: 25, name: "balance history", sql: balanceHistory),
         Migration(number: 26, name: "key life", sql: keyLife),
         Migration(number: 27, name: "payment environments", sql: paymentEnvironments),
+        Migration(number: 29, name: "app store in a box", sql: appStoreBox),
     ]
 }

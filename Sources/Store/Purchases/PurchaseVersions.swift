@@ -35,8 +35,8 @@ extension PurchaseQueries where Connection == any Transaction {
                 original_transaction_id, kind, purchased_at, expires_at, signed_at, quantity, price, currency,
                 app_account_token, is_renewal, is_upgraded, is_family_shared, revoked_at, revocation_reason,
                 revocation_percentage, revocation_ends_sharing, offer, commitment_ends_at, web_order_line_item_id,
-                receipt, receipt_ends_at, evidence, received_at)
-            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                receipt, receipt_ends_at, box, evidence, received_at)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
             ON CONFLICT (environment, key) DO UPDATE SET
                 kind = CASE WHEN excluded.kind = '' THEN purchases.kind ELSE excluded.kind END,
                 quantity = excluded.quantity, is_renewal = excluded.is_renewal,
@@ -68,6 +68,7 @@ extension PurchaseQueries where Connection == any Transaction {
             purchase.appAccountToken, purchase.isRenewal, purchase.isUpgraded, purchase.isFamilyShared,
             purchase.revocation?.at, purchase.revocation?.reason, purchase.revocation?.percentage,
             purchase.revocation?.endsSharing, try purchase.offer?.storedJSON(), purchase.commitmentEndsAt,
-            purchase.webOrderLineItemID, purchase.receipt?.rawValue, purchase.receiptEndsAt, evidence, now)
+            purchase.webOrderLineItemID, purchase.receipt?.rawValue, purchase.receiptEndsAt,
+            purchase.isFromBox, evidence, now)
     }
 }
