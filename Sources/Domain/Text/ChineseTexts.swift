@@ -6,6 +6,22 @@ package enum ChineseTexts {
     package static let byPattern = values.merging(bodies) { $1 }.merging(catalogue) { $1 }.merging(conflicts) { $1 }
 
     private static let values = [
+        "this session was made and its token was shown once": "该会话已创建，令牌只显示一次",
+        "the user has %@ sessions with an order; end one, or wait until one expires": "该用户已有 %@ 个带订单的会话；请结束其中一个，或等待其到期",
+        "stands twice": "重复出现",
+        "is for exactly one SKU": "只能用于恰好一个 SKU",
+        "the option has no price in this currency": "该选项没有此币种的价格",
+        "must be one of the SKU's options": "必须是该 SKU 的选项之一",
+        "no account has this id or kind": "没有此编号或种类的账户",
+        "is not the session's": "与会话的设置不一致",
+        "one of the session's SKUs must be named": "必须指定会话中的一个 SKU",
+        "is not offered by this session": "该会话不提供此商品",
+        "is unknown": "未知",
+        "must be an account and a contract type": "必须是账户和合约类型",
+        "there is no order": "没有订单",
+        "is not for a portal": "不能用于自助页面的会话",
+        "no account takes Apple's external purchases": "没有账户接受 Apple 的外部购买",
+        "must be a country in three letters (ISO 3166 alpha-3)": "必须是三个字母的国家代码（ISO 3166）",
         "is missing": "缺少必填项",
         "is not known here": "此处没有该字段",
         "is not known here; the nearest known name is %@": "此处没有该字段,最接近的字段名是 %@",
