@@ -17,6 +17,10 @@ struct AuthorizationTests {
         "GET /.well-known/apple-developer-merchantid-domain-association", "GET /apple-iap/products",
         "GET /validate-receipt", "PUT /validate-receipt",
         "PATCH /validate-receipt", "DELETE /validate-receipt",
+        // A page's caller is the session of its cookie.
+        "GET /pay/{token}", "GET /pay/s", "GET /pay/s/{session}", "POST /pay/s/{session}",
+        "GET /pay/s/{session}/qr.svg", "GET /pay/s/{session}/qr.png", "GET /assets/{name}/{file}",
+        "GET /assets/{name}", "GET /sdk/{name}/{file}", "GET /sdk/{name}",
     ]
     /// Users' routes in the form of other clients.
     private static let compatible: Set<String> = ["POST /apple-iap/verify"]
