@@ -22,6 +22,7 @@ from schemathesis.openapi.checks import IgnoredAuth, RejectedPositiveData
 # Refusals of valid calls: the operations, the error ids, and for each field the reasons of `invalid_request`.
 CHECKOUTS = "openCheckout openPartnerCheckout".split()
 SKU_WRITERS = "createSKU changeSKU".split()
+SESSION_MAKERS = "createSession createPartnerSession createAdminSession".split()
 REFUSALS = [
     # No account takes such a payment, or its provider refuses it: both depend on the accounts' settings.
     ([*CHECKOUTS, "retryCheckout"], ["no_provider_available", "provider_rejected"], {}),
@@ -35,6 +36,19 @@ REFUSALS = [
         "currency": r"the order's currency is [A-Z]{3}",
         "return_url": r"this address is not one of the allowed return_urls",
         "metadata": r"at most 50 keys of 1 to 64 bytes and values of 1,000 bytes, 16 KiB together, in UTF-8",
+    }),
+    # A session may leave out what a user must name.
+    (["openCheckout", "retryCheckout"], [], {"sku|platform": r"is missing"}),
+    # Rules between members of a session, and with the accounts and addresses of the configuration.
+    (SESSION_MAKERS, [], {
+        "quantity|days": r"is for exactly one SKU",
+        "currency": r"\S+ has no price in this currency",
+        r"skus\[\d+\]": r"stands twice",
+        "provider": r"no account has this id or kind",
+        "return_url|cancel_url": r"this address is not one of the allowed return_urls",
+        "metadata": r"at most 50 keys of 1 to 64 bytes and values of 1,000 bytes, 16 KiB together, in UTF-8",
+        "external_purchase_token": r"no account takes Apple's external purchases",
+        r"\w+": r"is not for a portal",
     }),
     # The order is over: 410.
     (["readContract", "readQRImage"], ["order_not_open"], {}),
