@@ -99,7 +99,7 @@ public struct RefundAttempt: Sendable {
     public let sentAt: Timestamp
     /// True where an earlier call was made and its outcome is unknown.
     ///
-    /// Where a service only states that a payment was refunded, this distinguishes our refund from another one.
+    /// Distinguishes our refund from another one if a service only states that a payment was refunded.
     public let wasSent: Bool
 
     /// - Parameter sentAt: nil for the time of the id.

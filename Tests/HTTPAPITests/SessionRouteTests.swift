@@ -225,7 +225,7 @@ struct SessionRouteTests {
             let branding = try await counter.shown(made)["branding"]
             #expect(branding.text("name") == "Desk & Co" && branding["support_url"] == .null)
             #expect(branding["merchant_lines"].elements == [.string("Main Street 1")])
-            // One account of the desk is live.
+            // The fixture has an account that is live.
             #expect(branding["test"] == .bool(false))
             let path = branding.text("logo_url")
             #expect(path.wholeMatch(of: /\/assets\/logo-[0-9a-f]{16}/) != nil)

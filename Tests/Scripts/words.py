@@ -58,14 +58,16 @@ RETIRED_ENDS = {
     "StandIn": "Fake…Server",
 }
 
-BEGINNINGS = """
-    What Whatever Who Whoever Whom Whose Whether Which How Where Wherever When Whenever Why
-    One None Nobody Nothing It There
+# No comment, and no paragraph of one, begins with these.
+RELATIVES = """
+    What Whatever Who Whoever Whom Whose Whether Which How Where Wherever When Whenever Why Those Of
 """.split()
+# No documentation of a declaration begins with these either; a later paragraph may speak of "it".
+PRONOUNS = "One None Nobody Nothing It There".split()
 
 DECLARATION = re.compile(r"\b(?:struct|enum|class|actor|protocol|typealias|func)\s+`?([A-Za-z_]\w*)")
-COMMENT = re.compile(r"\s*///")
-BEGINNING = re.compile(rf"\s*///\s*({'|'.join(BEGINNINGS)})\b")
+COMMENT = re.compile(r"\s*///?\s*\w")
+BEGINNING = re.compile(rf"\s*///?\s*({'|'.join(RELATIVES)})\b|\s*///\s*({'|'.join(PRONOUNS)})\b")
 
 
 def retired(name):
@@ -77,16 +79,17 @@ def retired(name):
 
 def faults(text):
     """Yields the line number and the message of each fault of a Swift file."""
-    was_comment = False
+    was_comment, was_empty = False, False
     for number, line in enumerate(text.splitlines(), 1):
-        is_comment = COMMENT.match(line) is not None
-        if is_comment and not was_comment and (found := BEGINNING.match(line)):
-            yield number, f"a doc comment begins with \"{found[1]}\"; begin with the thing or with a verb"
+        # After a comment's line without words its next paragraph begins.
+        is_comment, is_empty = COMMENT.match(line) is not None, line.strip() in ("//", "///")
+        if is_comment and not was_comment and (found := BEGINNING.match(line)) and (found[1] or not was_empty):
+            yield number, f"a comment begins with \"{found[1] or found[2]}\"; begin with the thing or with a verb"
         if not line.lstrip().startswith("//"):
             for found in DECLARATION.finditer(line):
                 if to := retired(found[1]):
                     yield number, f"\"{found[1]}\" is a retired name; see docs/glossary.md: {to}"
-        was_comment = is_comment
+        was_comment, was_empty = is_comment, is_empty
 
 
 def test():
@@ -95,6 +98,8 @@ def test():
         ("struct Desk {", 1), ("final class StripeStandIn {}", 1), ("enum PayPalMint {", 1), ("// struct Desk", 0),
         ("let desk = Desktop()", 0), ("/// Whether it runs.\nvar a = 1", 1), ("/// The state.\n/// What follows.\n", 0),
         ("/// Returns whether it runs.\n", 0), ("/// One of two.\n", 1), ("/// Whereabouts.\n", 0),
+        ("// Where it fails.\n", 1), ("/// The state.\n///\n/// Those that follow.\n", 1),
+        ("/// The state.\n///\n/// It is read.\n", 0), ("let a = 1  // One\n", 0),
     ]
     for text, count in planted:
         found = list(faults(text))

@@ -53,7 +53,7 @@ struct OrderSeeder {
         let user = id("usr", at: now - 90_000_000, "n * 7919 % \(Self.users)")
         let made = "\(time) + n % 3000"
         let isStores = "n % 5 = 0"
-        // Of a hundred, by the last two digits.
+        // The shares of a hundred, by the last two digits.
         let (isOpen, isClosed) = ("n % 100 IN (1, 2)", "n % 100 BETWEEN 11 AND 29 AND n % 5 <> 0 AND n % 2 = 1")
         let isPaid = "NOT (\(isOpen)) AND NOT (\(isClosed))"
         let account = Self.accounts.enumerated().map { "WHEN \($0) THEN '\($1)'" }.joined(separator: " ")

@@ -77,7 +77,7 @@ struct AlipayPaymentTests {
         await #expect(throws: ProviderError.rejected(reason: "ACQ.TRADE_HAS_CLOSE")) {
             try await provider.open(closed)
         }
-        // What was paid is asked for.
+        // A paid attempt is asked for.
         let paid = fixture.attempt()
         _ = try await provider.open(paid)
         _ = fixture.standIn.act("TRADE_SUCCESS", paid.payment.rawValue)

@@ -118,7 +118,7 @@ struct EPayPaymentTests {
             .page(#"{"code":1,"pid":"1001","trade_no":"T1","out_trade_no":"\#(attempt.payment)",\#(json)}"#)
         }
         let report = try await other.provider().query(fixture.reference(attempt))
-        // Which trade is the payment's is known when one is paid.
+        // The payment's trade is known when one of them is paid.
         let isPaid = if case .succeeded = outcome { true } else { false }
         #expect(
             report

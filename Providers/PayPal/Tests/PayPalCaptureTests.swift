@@ -67,7 +67,7 @@ struct PayPalCaptureTests {
             for _ in 0..<10 { group.addTask { _ = try await provider.open(fixture.attempt()) } }
             try await group.waitForAll()
         }
-        // Those that were refused with the old one after the new one came keep the new one.
+        // Calls that were refused with the old token after the new one came keep the new one.
         #expect(fixture.standIn.state.withLock { $0.tokensMade } == 3)
         let before = fixture.calls.count
         for _ in 0..<2 { fixture.standIn.script("/v2/checkout/orders", .paypal(401, "invalid_token")) }

@@ -112,7 +112,7 @@ struct RemoteManifestTests {
             await ending { () async throws(ProviderError) in try await provider.open(fixture.attempt()) }.error
                 == .unavailable)
         fixture.plugin.twist("manifest", nil)
-        // What comes first asks again by itself.
+        // The first call asks again by itself.
         #expect(try await provider.open(fixture.attempt()).reference == "P-1")
         #expect(provider.manifestState == .pinned && provider.contractTypes == [.url, .qr])
     }

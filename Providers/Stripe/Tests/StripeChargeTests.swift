@@ -53,7 +53,7 @@ struct StripeChargeTests {
             let provider = try fixture.provider()
             await #expect(throws: ProviderError.outcomeUnknown) { try await provider.charge(Self.charge(fixture)) }
         }
-        // Where the first turn began nothing either, nothing was charged.
+        // If the first turn began nothing either, nothing was charged.
         let fixture = StripeFixture()
         let again = [(name: "stripe-should-retry", value: "true")]
         fixture.standIn.script(

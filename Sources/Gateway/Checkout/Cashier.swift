@@ -176,8 +176,8 @@ extension Cashier {
 
     /// Continues with a payment that an earlier run under the same key made.
     ///
-    /// Where that run ended between cancelling the payment and trying the next account, it continues with the best
-    /// account that was not tried.
+    /// Continues with the best account that was not tried, if that run ended between cancelling the payment and trying
+    /// the next account.
     ///
     /// - Throws: the errors of ``PaymentOpening/resume(_:accepts:audit:)``; `noProviderAvailable` where no other
     ///   account can take the payment.

@@ -42,7 +42,7 @@ extension Notifications {
 
     /// Verifies a stored notification again and processes it again; facts that were applied before change nothing.
     ///
-    /// Where the raw text has been deleted, the stored facts are processed.
+    /// The stored facts are processed if the raw text has been deleted.
     /// - Throws: `notFound`, `invalidNotification` where it still does not verify.
     package func replay(
         _ notification: String, context: CallContext

@@ -50,7 +50,7 @@ struct PaymentAttempts: Sendable {
                 result.asked.remove(payment.id)
                 continue
             }
-            // Where the provider can cancel with certainty, an attempt that was neither cancelled nor reported final
+            // If the provider can cancel with certainty, an attempt that was neither cancelled nor reported final
             // may still be paid.
             if !(report?.isAnswer(from: manifest) ?? false) { result.allAnswered = false }
             if report?.outcome != .cancelled || manifest?.cancel != .definite { result.uncertain.insert(payment.id) }

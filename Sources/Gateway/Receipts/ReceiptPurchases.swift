@@ -18,7 +18,7 @@ struct ReceiptPurchases: Sendable {
 
     /// Stores purchases of a receipt for their owners; unclaimed ones stay unclaimed.
     ///
-    /// Where the store can be queried, a job is made that does so unless the answer comes before.
+    /// Makes a job that queries the store, if that is possible, unless the answer comes before.
     func insert(
         _ purchases: [StorePurchase], of verified: VerifiedReceipt, context: CallContext
     ) async throws(GatewayError) {

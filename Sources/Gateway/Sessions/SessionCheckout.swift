@@ -137,7 +137,7 @@ package struct SessionCheckout: Sendable {
         guard let claimed else { throw .requestInProgress }
         let result: Result<PaymentContract, GatewayError>
         do throws(GatewayError) { result = .success(try await body()) } catch { result = .failure(error) }
-        // Where this fails the lease ends by itself, and the answer is as good.
+        // Ignoring a failure is safe: the lease ends by itself, and the answer is as good.
         try? await store.write { tx in try tx.sessions.release(id, until: claimed) }
         return try result.get()
     }

@@ -20,7 +20,7 @@ struct SessionPlan: Sendable {
 
 /// The SKUs of a session at one moment.
 struct SessionPlans: Sendable {
-    /// Those that its maker named, else every one that platform and currency can be sold.
+    /// The SKUs that its maker named, else every one that is sold on its platform and in its currency.
     let plans: [SessionPlan]
     /// The possibility of a sale to the user.
     let offer: CashierFacts.Offer

@@ -85,7 +85,7 @@ struct SubscriptionSync: Sendable {
 
     /// Queries an account's store about each of its subscriptions, and adds the counts.
     ///
-    /// Where the store cannot answer now, the periodic jobs query the rest.
+    /// The periodic jobs query the rest if the store cannot answer now.
     func refreshAll(at account: SyncingAccount, counting counts: inout SyncCounts) async throws(GatewayError) {
         var last: ID<Subscription>?
         while true {

@@ -52,7 +52,7 @@ package struct Events: Sendable {
 
     /// Finds the next events to be numbered, and the webhooks that may get each.
     ///
-    /// Where clocks disagree, all events of a batch may follow events with later ids outside of it, which a larger
+    /// If clocks disagree, all events of a batch may follow events with later ids outside of it, which a larger
     /// batch includes.
     private static func nextTurn(
         in tx: any Transaction

@@ -30,7 +30,7 @@ package enum BitmapPNG {
         }
         guard let pixels = Gzip.zlib(lines) else { return nil }
         var png = Data([0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A])
-        // One bit a pixel, greyscale.
+        // Greyscale with one bit a pixel.
         png.append(chunk("IHDR", bytes(UInt32(side)) + bytes(UInt32(side)) + Data([1, 0, 0, 0, 0])))
         png.append(chunk("IDAT", pixels))
         png.append(chunk("IEND", Data()))

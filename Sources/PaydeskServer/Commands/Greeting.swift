@@ -11,7 +11,7 @@ enum Greeting {
         var lines = ["Paydesk \(Release.version) serves \(configuration.http.publicURL)"]
         guard configuration.isDevelopment else { return lines[0] }
         if let key = try? await firstAdminKey(composition.gateway) { lines.append("Admin key, shown once: \(key)") }
-        // Where an external login has the keys, only that login makes tokens.
+        // If an external login has the keys, only that login makes tokens.
         guard case .hs256 = configuration.auth.keys else { return lines.joined(separator: "\n") }
         let config = folder == CommonOptions.defaultFolder ? "" : " --config \(quoted(folder))"
         let token = "$(\(quoted(CommandLine.arguments.first ?? "paydesk")) token\(config) --user alice)"

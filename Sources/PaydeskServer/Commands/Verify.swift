@@ -36,7 +36,7 @@ struct Verify: AsyncParsableCommand {
         let fitting = judges.filter { $0.judge.recognizes(text) }
         let explanations = (fitting.isEmpty ? judges : fitting).map { (said: $0.judge.explain(text), isOn: $0.isOn) }
         let answering = explanations.filter { $0.isOn || $0.said.kind == Self.notification }.map(\.said)
-        // Where no account accepts the evidence, the account that passed most checks explains it.
+        // If no account accepts the evidence, the account that passed most checks explains it.
         let furthest = (answering.isEmpty ? explanations.map(\.said) : answering).max { $0.passed < $1.passed }
         guard let shown = answering.first(where: \.verifies) ?? furthest else {
             throw CommandError.usage("paydesk: no account in providers/ verifies store purchases or payment tokens")

@@ -3,8 +3,8 @@ import NIOHTTP1
 
 /// Answers `Expect: 100-continue`, so that a waiting client sends its body (RFC 9110 section 10.1.1).
 ///
-/// Whether a body is wanted is known only after the request was read, and bodies are small here; without the interim
-/// answer curl and others wait a second before they send the body.
+/// Every body is asked for: only the whole request shows if it is wanted, and bodies are small here. Without the
+/// interim answer curl and others wait a second before they send the body.
 final class ContinueHandler: ChannelDuplexHandler {
     typealias InboundIn = HTTPServerRequestPart
     typealias InboundOut = HTTPServerRequestPart

@@ -1,9 +1,9 @@
 extension Migrations {
     /// Sessions of browsers, and the orders that each has made.
     ///
-    /// Of a token only its SHA-256 is stored. A session's orders are numbered, and the primary key lets only one of two
-    /// concurrent checkouts make the next; `busy_until` is the lease of the checkout that runs. `readable_until` grows with the order's end; `chosen_sku` is the plan that the
-    /// payer chose last.
+    /// The token itself is not stored, only its SHA-256. A session's orders are numbered, and the primary key lets only
+    /// one of two concurrent checkouts make the next; `busy_until` is the lease of the checkout that runs.
+    /// `readable_until` grows with the order's end; `chosen_sku` is the plan that the payer chose last.
     static let sessions = """
         CREATE TABLE sessions (
             id {text} NOT NULL PRIMARY KEY,

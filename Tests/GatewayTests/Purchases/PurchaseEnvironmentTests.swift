@@ -110,7 +110,7 @@ struct PurchaseEnvironmentTests {
         try await withAppleDesk(on: engine, AppStoreGatewayFixtureSetup { $0.environments = ["Production"] }) { apple in
             let refused = GatewayError.invalidTransaction(.wrongEnvironment)
             #expect(try await apple.refusal(apple.sale { $0.environment = "Sandbox" }) == refused)
-            // Where Xcode is not allowed, its single certificate is just not Apple's chain.
+            // If Xcode is not allowed, its single certificate is just not Apple's chain.
             let xcode = try await apple.refusal(apple.sale { $0.environment = "Xcode" })
             guard case .invalidTransaction = xcode else {
                 Issue.record("\(String(describing: xcode))")

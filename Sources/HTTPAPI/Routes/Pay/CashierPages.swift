@@ -73,7 +73,7 @@ struct CashierPages: Sendable {
             return try Self.facts(try await gateway.sessionCheckout.paymentMethods(SessionFields(), caller))
         } catch {
             switch error {
-            // Nothing is chosen, or it is no longer sold: the state says so.
+            // A session without a choice, or with one that is no longer sold: the state says so.
             case .invalidRequest, .skuNotFound, .noProvider, .noProviderAvailable: return []
             default: throw error
             }
