@@ -8,7 +8,10 @@ package final class Gateway: Sendable {
     package let store: Store
     package let registry: ProviderRegistry
     package let keyRing: KeyRing
-    package let time: TimeSource
+    /// The clock of what is sold; its `real` is the clock of leases, ids, signatures and limits.
+    package let time: BusinessTime
+    /// The position of business time that this node knows.
+    package let clock: NodeClock
     package let random: RandomSource
     package let ids: IDSource
     package let calls: ProviderCalls
@@ -73,34 +76,37 @@ package final class Gateway: Sendable {
     let subscriptionSync: SubscriptionSync
 
     package init(
-        store: Store, registry: ProviderRegistry, keyRing: KeyRing, time: TimeSource, random: RandomSource,
+        store: Store, registry: ProviderRegistry, keyRing: KeyRing, clock: NodeClock, random: RandomSource,
         calls: ProviderCalls, webhooks transport: any WebhookTransport, settings: GatewaySettings, logger: Logger,
         pause: @escaping @Sendable (Duration) async -> Void
     ) {
         self.store = store
         self.registry = registry
         self.keyRing = keyRing
+        let time = clock.time
         self.time = time
+        self.clock = clock
         self.random = random
-        ids = IDSource(time: time, random: random)
+        ids = IDSource(time: time.real, random: random)
         self.calls = calls
         webhookTransport = transport
         self.settings = settings
         self.logger = logger
         self.pause = pause
-        access = StoreAccess(store, logger: logger, time: time)
+        access = StoreAccess(store, logger: logger, time: time.real)
         providers = ProviderCalling(
             registry: registry, calls: calls,
-            load: AccountLoad(registry.accounts.map(\.id), limit: settings.callsPerAccount, time: time), logger: logger)
+            load: AccountLoad(registry.accounts.map(\.id), limit: settings.callsPerAccount, time: time.real),
+            logger: logger)
         settlements = SettlementRunner(
             store: access, providers: providers, policies: settings.policies, ownership: settings.ownership, ids: ids,
             time: time, signals: signals)
-        lines = RepeatedLines(time: time)
+        lines = RepeatedLines(time: time.real)
 
         orders = Orders(store: access)
         auditLog = AuditLog(store: access, time: time, logger: logger)
         events = Events(store: access, ids: ids, time: time, signals: signals)
-        health = NodeHealth(database: store, time: time)
+        health = NodeHealth(database: store, time: time.real)
         idempotency = IdempotentRequests(store: access, keyRing: keyRing, ids: ids, time: time)
         jobQueue = JobQueue(store: access, calls: calls, time: time, pause: pause, logger: logger)
         jobs = Jobs(store: access, settlements: settlements, time: time, signals: signals)

@@ -82,14 +82,14 @@ package struct API: Sendable {
     package init(gateway: Gateway, settings: APISettings, logger: Logger) {
         let limits = settings.limits
         self.settings = settings
-        let (nodes, time) = (settings.nodes, gateway.time)
+        let (nodes, time) = (settings.nodes, gateway.time.real)
         merchantSessionLimiter = RateLimiter(perMinute: limits.sessionsPerMinute, nodes: nodes, time: time)
         pages = CashierPages(
             gateway: gateway, pages: Pages(PageFiles(assets: settings.assets), accent: gateway.settings.pages.accent),
             limiter: RateLimiter(
                 perSecond: limits.pagesPerSecond, burst: limits.pagesBurst, nodes: nodes, time: time))
         pipeline = Pipeline(
-            gateway: gateway, tokens: UserTokens(settings.tokens, time: gateway.time),
+            gateway: gateway, tokens: UserTokens(settings.tokens, time: gateway.time.real),
             userLimiter: RateLimiter(
                 perSecond: limits.userPerSecond, burst: limits.userBurst, nodes: nodes, time: time),
             keyLimiter: RateLimiter(perSecond: limits.keyPerSecond, burst: limits.keyBurst, nodes: nodes, time: time),

@@ -2,7 +2,7 @@
 enum AllowedWalks {
     /// Tables whose rows are as many as an operator has configured; every scan of them is allowed.
     static let smallTables: Set<String> = [
-        "account_book", "account_overrides", "api_keys", "apple_products", "counters", "missed_notifications",
+        "account_book", "account_overrides", "api_keys", "apple_products", "clock", "counters", "missed_notifications",
         "schema_migrations", "skus", "webhooks",
     ]
 

@@ -94,7 +94,8 @@ package struct AppStoreGatewayFixture: Sendable {
             provider: try AppleIAPProvider(
                 account: ProviderAccount(id: id, settings: setup.settings, isDevelopment: setup.isDevelopment),
                 context: ProviderContext(
-                    http: setup.appStore ?? desk.transport, time: base.time, random: base.random,
+                    http: setup.appStore ?? desk.transport, time: base.time.real, businessTime: base.time,
+                    random: base.random,
                     book: StoredBook(store: desk.store, account: id), notifyURL: "", publicURL: GatewayFixture.publicURL
                 ),
                 // A pause moves the clock by its length instead of taking time.

@@ -33,7 +33,8 @@ extension GatewayFixture {
         let id = try AccountID.test(name)
         let token = Self.notifyToken(name)
         let context = ProviderContext(
-            http: http, time: gateway.time, random: gateway.random, book: StoredBook(store: store, account: id),
+            http: http, time: gateway.time.real, businessTime: gateway.time, random: gateway.random,
+            book: StoredBook(store: store, account: id),
             notifyURL: "\(Self.publicURL)/v1/notify/\(token)", publicURL: Self.publicURL)
         return ConfiguredAccount(
             id: id, provider: try make(context), isTest: isTest, enabled: true,
@@ -49,7 +50,7 @@ extension GatewayFixture {
             store: store ?? base.store,
             registry: ProviderRegistry(
                 kinds: Array(base.registry.kinds.values) + accounts.map { type(of: $0.provider) }, accounts: accounts),
-            keyRing: base.keyRing, time: base.time, random: base.random, calls: base.calls,
+            keyRing: base.keyRing, clock: base.clock, random: base.random, calls: base.calls,
             webhooks: base.webhookTransport,
             settings: settings ?? base.settings, logger: base.logger, pause: pause)
     }
@@ -68,6 +69,14 @@ extension GatewayFixture {
             isTest: true, enabled: true, routing: AccountRouting(platforms: [.web], priority: 50),
             notifyToken: Self.notifyToken(name)
         )
+    }
+
+    /// Sets the offset of business time in the database, and lets this node read it.
+    package func setOffset(_ seconds: Int64) async throws {
+        try await store.write { tx in
+            try tx.execute("UPDATE clock SET offset_seconds = ?, version = version + 1", seconds)
+        }
+        try await gateway.clock.read(from: store)
     }
 
     /// The present time of the database in seconds since 1970: its own time on PostgreSQL, the node's on SQLite.

@@ -20,7 +20,7 @@ package struct AuditView: Encodable, Sendable {
 /// The log of every change: a hash chain for each subject, sealed into one global chain.
 package struct AuditLog: Sendable {
     let store: StoreAccess
-    let time: TimeSource
+    let time: BusinessTime
     let logger: Logger
 
     private static let sealInterval: Int64 = 60

@@ -101,11 +101,15 @@ struct PaymentOpening: Sendable {
             let candidate = random.uuid4()
             token = try await store.write { tx in try tx.users.appAccountToken(of: order.user, candidate: candidate) }
         }
+        // A service that keeps the real time is given the end of the order by that time.
+        let expiresAt =
+            account.manifest.followsBusinessTime
+            ? order.expiresAt : settlements.time.realTime(of: order.expiresAt)
         return Prepared(
             order: order, account: account,
             attempt: PaymentAttempt(
                 payment: payment.id, order: order.id, amount: payment.amount, title: order.title,
-                platform: payment.platform, returnURL: payment.returnURL, expiresAt: order.expiresAt,
+                platform: payment.platform, returnURL: payment.returnURL, expiresAt: expiresAt,
                 appleProductIDs: products, appAccountToken: token, accepts: accepts, payerAddress: intent.payerAddress))
     }
 

@@ -7,7 +7,7 @@ package import Store
 package struct JobQueue: Sendable {
     let store: StoreAccess
     let calls: ProviderCalls
-    let time: TimeSource
+    let time: BusinessTime
     /// Sleeps; returns at once when its task is cancelled.
     let pause: @Sendable (Duration) async -> Void
     let logger: Logger
@@ -21,11 +21,11 @@ package struct JobQueue: Sendable {
         // A lane is often woken for a job that another one has taken; the check before it saves a transaction.
         let due = try await dueKinds(of: kinds, endpoints: endpoints, besides: accounts ?? [])
         guard let lease = due.map(\.lease).min() else { return [] }
-        let now = time.now
+        let now = time.reading
         return try await store.write { tx in
             let jobs = try tx.jobs.claim(
                 kinds: due.map(\.rawValue), of: endpoints, besides: accounts ?? [], limit: limit, lease: lease, at: now
-            ).compactMap(ClaimedJob.init).map { (job) throws(StoreError) in try tx.prepare(job, at: now) }
+            ).compactMap(ClaimedJob.init).map { (job) throws(StoreError) in try tx.prepare(job, at: now.business) }
             guard accounts != nil else { return jobs }
             return try jobs.map { (job) throws(StoreError) in
                 var job = job
@@ -39,7 +39,7 @@ package struct JobQueue: Sendable {
     func dueKinds(
         of kinds: [JobKind], endpoints: WebhookHealth = .any, besides accounts: [AccountID] = []
     ) async throws(GatewayError) -> [JobKind] {
-        let now = time.now
+        let now = time.reading
         let names = kinds.map(\.rawValue)
         return try await store.read { db in
             try db.jobs.listDueKinds(of: names, endpoints: endpoints, besides: accounts, at: now)
@@ -51,10 +51,10 @@ package struct JobQueue: Sendable {
     ///
     /// - Returns: nil where another worker has it, or it has ended or is in quarantine.
     func claim(_ kind: JobKind, subject: String) async throws(GatewayError) -> ClaimedJob? {
-        let now = time.now
+        let now = time.reading
         return try await store.write { tx in
-            try tx.jobs.claim(kind: kind.rawValue, subject: subject, lease: kind.lease, at: now)
-                .flatMap(ClaimedJob.init).map { (job) throws(StoreError) in try tx.prepare(job, at: now) }
+            try tx.jobs.claim(kind: kind.rawValue, subject: subject, lease: kind.lease, at: now.real)
+                .flatMap(ClaimedJob.init).map { (job) throws(StoreError) in try tx.prepare(job, at: now.business) }
         }
     }
 
@@ -126,7 +126,7 @@ package struct JobQueue: Sendable {
     ///
     /// - Returns: false where another worker has the job.
     func keepsLease(_ job: ClaimedJob) async -> Bool {
-        let now = time.now
+        let now = time.real.now
         do throws(GatewayError) {
             return try await store.write { tx in try tx.jobs.extend(job.lease, by: job.kind.lease, at: now) }
         } catch {

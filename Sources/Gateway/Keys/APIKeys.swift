@@ -71,12 +71,12 @@ package struct APIKeys: Sendable {
     let store: StoreAccess
     let settlements: SettlementRunner
     let ids: IDSource
-    let time: TimeSource
+    let time: BusinessTime
     let random: RandomSource
     private let uses = KeyUses()
 
     init(
-        store: StoreAccess, settlements: SettlementRunner, ids: IDSource, time: TimeSource, random: RandomSource
+        store: StoreAccess, settlements: SettlementRunner, ids: IDSource, time: BusinessTime, random: RandomSource
     ) {
         self.store = store
         self.settlements = settlements
@@ -89,12 +89,12 @@ package struct APIKeys: Sendable {
     ///
     /// Only the hash of the secret is stored.
     ///
-    /// - Parameter expiresAt: the time from which the key is refused; nil for never.
+    /// - Parameter expiresAt: the real time from which the key is refused; nil for never.
     /// - Throws: `invalidRequest` for a bad name, partner, scope or end.
     package func create(
         name: String, partner: String?, scopes: [String], expiresAt: Timestamp? = nil, context: CallContext
     ) async throws(GatewayError) -> IssuedKey {
-        if let expiresAt, expiresAt <= time.now || expiresAt > .farFuture {
+        if let expiresAt, expiresAt <= time.real.now || expiresAt > .farFuture {
             throw .invalidRequest(field: "expires_at", reason: "must lie ahead")
         }
         try Self.checkName(name, "name")
@@ -137,12 +137,14 @@ package struct APIKeys: Sendable {
         guard key.utf8.count <= 128, parts.count == 3, parts[0] == "pdk", let id = ID<APIKey>("key_\(parts[1])") else {
             throw .invalidCredential(.noKey)
         }
-        let now = time.now
+        let now = time.reading
         guard let record = try await store.read({ db in try db.apiKeys.find(id) }), record.revokedAt == nil,
-            record.expiresAt.map({ now < $0 }) ?? true, Self.equalInConstantTime(record.hash, Self.hash(key))
+            record.expiresAt.map({ now.real < $0 }) ?? true, Self.equalInConstantTime(record.hash, Self.hash(key))
         else { throw .invalidCredential(.unknownKey) }
         // A key is accepted even where its use cannot be recorded.
-        if uses.claim(id, at: now) { try? await store.write { tx in try tx.apiKeys.recordUse(of: id, at: now) } }
+        if uses.claim(id, at: now.real) {
+            try? await store.write { tx in try tx.apiKeys.recordUse(of: id, at: now.business) }
+        }
         return AuthenticatedKey(id: id, partner: record.partner, scopes: Set(record.scopes.compactMap(Scope.init)))
     }
 
@@ -168,7 +170,7 @@ package struct APIKeys: Sendable {
 
     /// True where an admin key is valid now.
     package func hasAdminKey() async throws(GatewayError) -> Bool {
-        let now = time.now
+        let now = time.real.now
         return try await store.read { db in try db.apiKeys.hasAdmin(at: now) }
     }
 

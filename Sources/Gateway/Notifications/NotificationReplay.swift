@@ -80,8 +80,7 @@ extension Notifications {
         }
         let raw: RawNotification?
         do {
-            raw = try SealedNotification.open(
-                body: body, head: head, kept.id, receivedAt: kept.receivedAt, by: keyRing)
+            raw = try SealedNotification.open(body: body, head: head, kept.id, by: keyRing)
         } catch {
             throw .internalError
         }
@@ -95,6 +94,6 @@ extension Notifications {
         } catch {
             throw error.gatewayError
         }
-        return try seal(raw, received, at: account.id)
+        return try seal(raw, received, at: account.id, receivedAt: kept.receivedAt)
     }
 }

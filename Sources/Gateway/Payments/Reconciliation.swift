@@ -19,7 +19,7 @@ package struct Reconciliation: Sendable {
     private static let closingRuns: Int64 = 3
 
     private var store: StoreAccess { settlements.store }
-    private var time: TimeSource { settlements.time }
+    private var time: BusinessTime { settlements.time }
 
     /// Queries the providers now about everything of an order that is not final.
     ///
@@ -29,7 +29,7 @@ package struct Reconciliation: Sendable {
         _ order: String, user: ExternalUserID, context: CallContext
     ) async throws(GatewayError) -> OrderSnapshot {
         let found = try await orders.own(order, user: user)
-        let now = time.now
+        let now = time.real.now
         let claimed = try await store.write { tx in
             try tx.orders.claimRefresh(found.id, at: now, interval: Self.refreshInterval)
         }
@@ -145,7 +145,7 @@ package struct Reconciliation: Sendable {
         } else if let refund = ID<Refund>(resource) {
             guard try await isSent(refund, job) else { return .pending }
         }
-        let now = time.now
+        let now = time.real.now
         try await store.write { tx in try tx.idempotencyKeys.complete(of: resource, at: now) }
         return .done
     }

@@ -4,7 +4,7 @@ import Store
 /// Statistics, exports and explanations for staff.
 package struct Reports: Sendable {
     let store: StoreAccess
-    let time: TimeSource
+    let time: BusinessTime
 
     private static let exportPage: Int64 = 500
     /// The longest period of statistics in days.

@@ -18,7 +18,7 @@ package struct RetentionPolicy: Sendable, Equatable {
 struct Retention: Sendable {
     let store: StoreAccess
     let policy: RetentionPolicy
-    let time: TimeSource
+    let time: BusinessTime
     let logger: Logger
 
     private static let retentionInterval: Int64 = 3_600
@@ -79,7 +79,7 @@ struct Retention: Sendable {
     }
 
     private func drop(_ perishable: RetentionTable, olderThan days: Int64) async throws(GatewayError) -> Int {
-        let now = time.now
+        let now = time.reading
         var dropped = 0
         for _ in 0..<Self.retentionRounds {
             let rows = try await store.write { tx in

@@ -9,7 +9,7 @@ struct SettlementRunner: Sendable {
     let policies: OrderPolicies
     let ownership: OwnershipRules
     let ids: IDSource
-    let time: TimeSource
+    let time: BusinessTime
     let signals: JobSignals
 
     /// Runs a settlement, then wakes the workers of its jobs and sends the refunds that it decided.

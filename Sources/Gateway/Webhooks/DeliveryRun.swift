@@ -61,13 +61,13 @@ struct DeliveryRun: Sendable {
     }
 
     private func attemptAll(width: Int) async throws(GatewayError) -> Bool {
-        let until = deliveries.time.now.adding(seconds: Self.longest)
+        let until = deliveries.time.real.now.adding(seconds: Self.longest)
         do {
             return try await withThrowingTaskGroup(of: Step.self) { group in
                 defer { group.cancelAll() }
                 var lines = DeliveryLines(width: width)
                 while true {
-                    let mayGoOn = deliveries.time.now < until && !Task.isShuttingDownGracefully && !lines.isHeld
+                    let mayGoOn = deliveries.time.real.now < until && !Task.isShuttingDownGracefully && !lines.isHeld
                     if mayGoOn, lines.wantsPermit() { group.addTask { .permitted(try await permit()) } }
                     if let results = lines.writable() {
                         group.addTask { .written(stops: try await write(results)) }
@@ -116,7 +116,7 @@ struct DeliveryRun: Sendable {
     ///
     /// So no delivery starts that a change of the endpoint or of the partner's keys forbids.
     private func permit() async throws(GatewayError) -> DeliveryPermit {
-        let (record, now) = (record, deliveries.time.now)
+        let (record, now) = (record, deliveries.time.real.now)
         return try await deliveries.store.read { db in
             guard let current = try db.webhooks.find(record.id), current.status == .enabled else { return .ended }
             guard current.url == record.url, current.secret == record.secret else { return .changed }
@@ -139,7 +139,7 @@ struct DeliveryRun: Sendable {
         switch opened {
         case .failure(let refusal): return .failed(refusal.fault)
         case .success(let session):
-            let (id, now) = (delivery.event.rawValue, deliveries.time.now.rawValue)
+            let (id, now) = (delivery.event.rawValue, deliveries.time.real.now.rawValue)
             let signatures = secrets.map { $0.signature(id: id, timestamp: now, body: delivery.body) }
             return await session.post(
                 WebhookMessage(
@@ -160,7 +160,7 @@ struct DeliveryRun: Sendable {
             status = Int64(code)
             if !(200...299).contains(code) { fault = .status }
             if let retryAfter, DeliverySchedule.heedsPause(code) {
-                pause = RetryAfter.seconds(retryAfter, now: deliveries.time.now)
+                pause = RetryAfter.seconds(retryAfter, now: deliveries.time.real.now)
             }
         }
         return DeliveryResult(

@@ -111,6 +111,13 @@ struct Serve: AsyncParsableCommand {
 
     /// Fills an empty catalogue from the file, and logs warnings for the operator.
     private static func prepare(_ gateway: Gateway, _ configuration: Configuration) async throws {
+        try await gateway.clock.read(from: gateway.store)
+        let offset = gateway.clock.state.offsetSeconds
+        guard offset == 0 || configuration.isDevelopment else {
+            throw CommandError.usage(
+                "paydesk: development has moved this database's clock \(offset) s ahead, so it cannot serve in production; "
+                    + "use another database")
+        }
         let context = CallContext(actor: .system("serve"), requestID: gateway.ids.make(Domain.Request.self).rawValue)
         if try await gateway.catalogue.isEmpty(), !configuration.catalogue.isEmpty {
             _ = try await gateway.catalogue.merge(configuration.catalogue, context: context)

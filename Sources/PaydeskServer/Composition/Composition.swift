@@ -19,7 +19,10 @@ struct Composition {
     ) throws(CommandError) {
         self.configuration = configuration
         self.logger = logger
-        let registry = try configuration.registry(providers, transport: transport, logger: logger) {
+        let clock = NodeClock(real: SystemDependencies.time)
+        let registry = try configuration.registry(
+            providers, transport: transport, businessTime: clock.time, logger: logger
+        ) {
             StoredBook(store: store, account: $0)
         }
         let keyRing: KeyRing
@@ -27,7 +30,7 @@ struct Composition {
             throw .usage("paydesk.yaml: secrets.keys: \(error)")
         }
         gateway = Gateway(
-            store: store, registry: registry, keyRing: keyRing, time: SystemDependencies.time,
+            store: store, registry: registry, keyRing: keyRing, clock: clock,
             random: SystemDependencies.random,
             calls: ProviderCalls(), webhooks: webhooks,
             settings: GatewaySettings(
@@ -72,7 +75,8 @@ extension Configuration {
     ///
     /// - Throws: a line for each setting that a provider refuses (exit 2).
     func registry(
-        _ providers: [any PaymentProvider.Type], transport: any HTTPTransport, logger: Logger? = nil,
+        _ providers: [any PaymentProvider.Type], transport: any HTTPTransport, businessTime: BusinessTime? = nil,
+        logger: Logger? = nil,
         book: (AccountID) -> any AccountBook
     ) throws(CommandError) -> ProviderRegistry {
         let types = Dictionary(providers.map { ($0.manifest.kind, $0) }) { first, _ in first }
@@ -82,7 +86,8 @@ extension Configuration {
         for account in accounts {
             guard let type = types[account.kind] else { continue }
             let context = ProviderContext(
-                http: transport, time: SystemDependencies.time, random: SystemDependencies.random,
+                http: transport, time: SystemDependencies.time, businessTime: businessTime,
+                random: SystemDependencies.random,
                 book: book(account.id),
                 notifyURL: "\(http.publicURL)/v1/notify/\(account.notifyToken ?? "")", publicURL: http.publicURL,
                 log: logger.flatMap { logger in unread.map { .to(logger, account: account.id, unread: $0) } } ?? .silent

@@ -42,6 +42,7 @@ extension AdminCommand {
                 configuration, store: store, providers: providers, transport: NoTransport(),
                 logger: Logger(label: "paydesk") { _ in SwiftLogNoOpLogHandler() }
             ).gateway
+            if !isBackup { try await gateway.clock.read(from: store) }
             let result = await run(gateway)
             await store.engine.close()
             return result

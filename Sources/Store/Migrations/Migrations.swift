@@ -29,5 +29,6 @@ package enum Migrations {
         Migration(number: 26, name: "key life", sql: keyLife),
         Migration(number: 27, name: "payment environments", sql: paymentEnvironments),
         Migration(number: 30, name: "sessions", sql: sessions),
+        Migration(number: 31, name: "clock", sql: clock),
     ]
 }

@@ -34,7 +34,8 @@ extension OrderQueries {
     package func list(_ filter: OrderFilter, before cursor: String?, limit: Int64) throws(StoreError) -> [Order] {
         let found =
             filter.user == nil && filter.reference == nil
-            ? indexedOrders(filter, before: cursor, limit: limit) : examinedOrders(filter, before: cursor, limit: limit)
+            ? try indexedOrders(filter, before: cursor, limit: limit)
+            : try examinedOrders(filter, before: cursor, limit: limit)
         return try withAnomalies(try db.rows(found.sql, found.arguments))
     }
 
@@ -42,10 +43,12 @@ extension OrderQueries {
     private typealias Query = (sql: String, arguments: [any SQLBindable])
 
     /// The query for orders of one user or one id at a provider: they are few, so each is examined.
-    private func examinedOrders(_ filter: OrderFilter, before cursor: String?, limit: Int64) -> Query {
+    private func examinedOrders(
+        _ filter: OrderFilter, before cursor: String?, limit: Int64
+    ) throws(StoreError) -> Query {
         // With a reference, an expression that no index serves, so that the orders of the reference are found first.
         let id = filter.reference == nil ? "o.id" : "o.id || ''"
-        var (conditions, arguments) = Self.range(filter, id, "o.created_at", before: cursor)
+        var (conditions, arguments) = try range(filter, id, "o.created_at", before: cursor)
         func restrict<Argument: SQLBindable>(_ condition: String, _ argument: Argument?) {
             guard let argument else { return }
             conditions.append(condition)
@@ -92,10 +95,12 @@ extension OrderQueries {
 
     /// The query for orders by account, status and audience: takes the newest of each matching part of `order_places`,
     /// and of these the newest.
-    private func indexedOrders(_ filter: OrderFilter, before cursor: String?, limit: Int64) -> Query {
+    private func indexedOrders(
+        _ filter: OrderFilter, before cursor: String?, limit: Int64
+    ) throws(StoreError) -> Query {
         let audiences = ["", filter.visibleTo.map { "p:" + $0 } ?? "*"]
         let statuses = filter.status.map { [$0] } ?? Order.Status.allCases
-        let (conditions, bounds) = Self.range(filter, "x.order_id", "o.created_at", before: cursor)
+        let (conditions, bounds) = try range(filter, "x.order_id", "o.created_at", before: cursor)
         // Orders are joined only where the filter has a time.
         let times = filter.from == nil && filter.to == nil ? "" : " JOIN orders o ON o.id = x.order_id"
         let part = """
@@ -121,18 +126,21 @@ extension OrderQueries {
         )
     }
 
-    /// The conditions of a filter's period: on ids, which sort by the time of their making, and on the time itself.
+    /// The conditions of a filter's period: on the time, and as bounds of the index on ids, which sort by the real time of
+    /// their making.
     ///
-    /// An id is made during the request that sets the row's time, so an hour on either side is enough.
-    private static func range(
+    /// An id is made during the request that sets the row's time, so an hour on either side is enough; business time was
+    /// never further ahead of it than it is now.
+    private func range(
         _ filter: OrderFilter, _ id: String, _ time: String, before cursor: String?
-    ) -> (conditions: [String], arguments: [any SQLBindable]) {
+    ) throws(StoreError) -> (conditions: [String], arguments: [any SQLBindable]) {
         var conditions = ["\(id) < ?"]
         let end = filter.to.map { ID<Order>.least(at: $0.adding(seconds: 3_600)).rawValue }
         var arguments: [any SQLBindable] = [[cursor, end].compactMap { $0 }.min() ?? "~"]
         if let from = filter.from {
+            let ahead = try db.clock.find().offsetSeconds
             conditions += ["\(id) >= ?", "\(time) >= ?"]
-            arguments += [ID<Order>.least(at: from.adding(seconds: -3_600)), from] as [any SQLBindable]
+            arguments += [ID<Order>.least(at: from.adding(seconds: -3_600 - ahead)), from] as [any SQLBindable]
         }
         if let to = filter.to {
             conditions.append("\(time) < ?")

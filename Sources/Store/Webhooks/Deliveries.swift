@@ -111,7 +111,7 @@ extension DeliveryQueries {
     ) throws(StoreError) -> [DueDelivery] {
         try db.rows(
             dueAttempts(db.dialect, by: "deliveries_again") + """
-                 AND d.first_done = 1 AND d.next_at <= \(db.dialect.clock) AND (d.next_at, d.seq) > (?, ?)
+                 AND d.first_done = 1 AND d.next_at <= \(db.dialect.businessClock) AND (d.next_at, d.seq) > (?, ?)
                 ORDER BY d.next_at, d.seq LIMIT ?
                 """, [webhook, now, position.nextAt, position.seq, limit]
         ).map(DueDelivery.init(row:))
@@ -121,7 +121,7 @@ extension DeliveryQueries {
     package func secondsToRetry(of webhook: ID<Webhook>, at now: Timestamp) throws(StoreError) -> Int64? {
         try db.rows(
             """
-            SELECT MIN(d.next_at) - \(db.dialect.clock) AS pause FROM deliveries d JOIN webhooks w ON w.id = d.webhook
+            SELECT MIN(d.next_at) - \(db.dialect.businessClock) AS pause FROM deliveries d JOIN webhooks w ON w.id = d.webhook
             WHERE d.webhook = ? AND w.status = 'enabled' AND d.state = 'pending' AND d.first_done = 1
             """, [now, webhook]
         ).first?.optionalInt("pause").map { max(0, $0) }
@@ -151,7 +151,7 @@ extension DeliveryQueries where Connection == any Transaction {
     /// A delivery that was redelivered meanwhile is left unchanged as well, unless this attempt succeeded, because its
     /// schedule has begun anew.
     package func record(_ results: [DeliveryResult], at now: Timestamp) throws(StoreError) {
-        let time = tx.dialect.clock
+        let time = tx.dialect.businessClock
         for chunk in Chunks.of(results.count) {
             let values = Array(repeating: "(?, ?, ?, ?, ?, ?)", count: chunk.count).joined(separator: ", ")
             var bound = chunk.flatMap { index -> [any SQLBindable] in
@@ -212,7 +212,7 @@ extension DeliveryQueries where Connection == any Transaction {
         try tx.execute(
             """
             UPDATE deliveries SET state = 'pending', attempts = 0, first_done = 1, done_at = NULL,
-                next_at = \(tx.dialect.clock)
+                next_at = \(tx.dialect.businessClock)
             WHERE id = ? AND (state <> 'pending' OR first_done = 1)
             """, now, id)
     }
