@@ -108,7 +108,9 @@ package final class Gateway: Sendable {
         events = Events(store: access, ids: ids, time: time, signals: signals)
         health = NodeHealth(database: store, time: time.real)
         idempotency = IdempotentRequests(store: access, keyRing: keyRing, ids: ids, time: time)
-        jobQueue = JobQueue(store: access, calls: calls, time: time, pause: pause, logger: logger)
+        let isShared = settings.isDevelopment && store.engine.dialect == .postgres
+        jobQueue = JobQueue(
+            store: access, calls: calls, time: time, movable: isShared ? clock : nil, pause: pause, logger: logger)
         jobs = Jobs(store: access, settlements: settlements, time: time, signals: signals)
         keys = APIKeys(store: access, settlements: settlements, ids: ids, time: time, random: random)
         meters = UsageMeters(store: access, meters: settings.meters, ids: ids, time: time)
@@ -188,6 +190,16 @@ package final class Gateway: Sendable {
     }
 
     package var worker: JobWorker { JobWorker(gateway: self) }
+
+    /// Reads and moves business time.
+    package var businessClock: BusinessClock {
+        let jobs = SteppedJobs(store: access, queue: jobQueue, calls: calls, time: time) { [self] job in
+            await worker.perform(job)
+        }
+        return BusinessClock(
+            store: access, settlements: settlements, clock: clock, isMovable: settings.isDevelopment,
+            sources: DueSources.all(jobs, registry: registry), pause: pause)
+    }
     /// This node's calls to each account.
     package var load: AccountLoad { providers.load }
 }

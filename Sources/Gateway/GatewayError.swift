@@ -40,6 +40,8 @@ package enum GatewayError: Error, Sendable, Equatable {
     case purchaseBelongsToAnotherUser
     case purchaseRevoked
     case requestInProgress
+    /// Another call moves the clock.
+    case clockIsMoving
     case conflict(reason: LocalizedText, resource: String? = nil)
     /// The session can still read, but no longer order or make another attempt.
     case sessionOver

@@ -17,6 +17,8 @@ package struct GatewayFixtureSetup: Sendable {
     package var rehearse = false
     package var ownership = OwnershipRules()
     package var callsPerAccount = 64
+    /// True for tests that move the clock.
+    package var isDevelopment = false
     /// False for tests that break the stored facts on purpose.
     package var checksInvariants = true
     /// Records the statements of the gateway, and may delay them; nil for the desk's own watch.
@@ -77,9 +79,8 @@ package struct GatewayFixture: Sendable {
             keyRing: keyRing, clock: node, random: random, calls: ProviderCalls(), webhooks: endpoints,
             settings: GatewaySettings(
                 publicURL: Self.publicURL, returnURLs: setup.returnURLs, policies: setup.policies,
-                meters: try Self.meters(), defaultCurrency: setup.defaultCurrency, ownership: setup.ownership,
-                callsPerAccount: setup.callsPerAccount,
-                pages: setup.pages),
+                meters: try Self.meters(), defaultCurrency: setup.defaultCurrency, isDevelopment: setup.isDevelopment,
+                ownership: setup.ownership, callsPerAccount: setup.callsPerAccount, pages: setup.pages),
             logger: setup.logger, pause: Pauses.forever)
         transport.connect(to: gateway)
         _ = try await gateway.catalogue.merge(try FixtureCatalogue.skus(), context: .test)

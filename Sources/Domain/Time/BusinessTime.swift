@@ -59,6 +59,9 @@ public struct BusinessTime: Sendable {
         return real + state.offsetSeconds * 1_000
     }
 
+    /// True while the clock is being moved.
+    package var isMoving: Bool { state().isMoving(at: real.now) }
+
     /// Reads both clocks at once.
     package var reading: ClockReading {
         let real = real.now

@@ -25,10 +25,27 @@ package final class NodeClock: Sendable {
         adopt(try await store.read { db in try db.clock.find() })
     }
 
+    /// True while a move holds the clock, as far as this node knows.
+    package var isMoving: Bool { state.isMoving(at: real.now) }
+
+    /// Takes over the position of this node's own move, whose lease only the database's clock ends.
+    func hold(_ state: ClockState) {
+        var held = state
+        held.standsUntil = Timestamp(.max)
+        adopt(held)
+    }
+
+    /// Lets the clock run after a move of this node whose end could not be stored.
+    func release() {
+        known.withLock { $0.standsAt = nil }
+    }
+
     /// Takes over a position that was read, unless a later one is known.
     func adopt(_ state: ClockState) {
         known.withLock { known in
-            if state.version >= known.version { known = state }
+            // A node's own move knows better how long it holds the clock.
+            let isOwn = state.version == known.version && known.standsUntil == Timestamp(.max)
+            if state.version >= known.version, !isOwn || state.standsUntil == Timestamp(.max) { known = state }
         }
     }
 }

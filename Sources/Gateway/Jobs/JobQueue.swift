@@ -8,23 +8,30 @@ package struct JobQueue: Sendable {
     let store: StoreAccess
     let calls: ProviderCalls
     let time: BusinessTime
+    /// The position that each search for jobs reads anew; nil where nobody can move the clock.
+    let movable: NodeClock?
     /// Sleeps; returns at once when its task is cancelled.
     let pause: @Sendable (Duration) async -> Void
     let logger: Logger
 
     /// Claims due jobs of these kinds, at most `limit`.
     ///
-    /// - Parameter accounts: the accounts whose jobs are left out; nil where jobs are not counted by account.
+    /// - Parameters:
+    ///   - accounts: the accounts whose jobs are left out; nil where jobs are not counted by account.
+    ///   - isMove: true for a move of the clock, during which nobody else gets a job.
     package func claim(
-        _ kinds: [JobKind], of endpoints: WebhookHealth = .any, besides accounts: [AccountID]? = nil, limit: Int64
+        _ kinds: [JobKind], of endpoints: WebhookHealth = .any, besides accounts: [AccountID]? = nil, limit: Int64,
+        inMove isMove: Bool = false
     ) async throws(GatewayError) -> [ClaimedJob] {
         // A lane is often woken for a job that another one has taken; the check before it saves a transaction.
-        let due = try await dueKinds(of: kinds, endpoints: endpoints, besides: accounts ?? [])
+        let due = try await dueKinds(
+            of: kinds, endpoints: endpoints, besides: accounts ?? [], inMove: isMove)
         guard let lease = due.map(\.lease).min() else { return [] }
         let now = time.reading
         return try await store.write { tx in
             let jobs = try tx.jobs.claim(
-                kinds: due.map(\.rawValue), of: endpoints, besides: accounts ?? [], limit: limit, lease: lease, at: now
+                kinds: due.map(\.rawValue), of: endpoints, besides: accounts ?? [], limit: limit, lease: lease,
+                inMove: isMove, at: now
             ).compactMap(ClaimedJob.init).map { (job) throws(StoreError) in try tx.prepare(job, at: now.business) }
             guard accounts != nil else { return jobs }
             return try jobs.map { (job) throws(StoreError) in
@@ -37,14 +44,19 @@ package struct JobQueue: Sendable {
 
     /// The kinds among these for which a job is due that no worker holds.
     func dueKinds(
-        of kinds: [JobKind], endpoints: WebhookHealth = .any, besides accounts: [AccountID] = []
+        of kinds: [JobKind], endpoints: WebhookHealth = .any, besides accounts: [AccountID] = [],
+        inMove isMove: Bool = false
     ) async throws(GatewayError) -> [JobKind] {
         let now = time.reading
-        let names = kinds.map(\.rawValue)
-        return try await store.read { db in
-            try db.jobs.listDueKinds(of: names, endpoints: endpoints, besides: accounts, at: now)
+        let (names, reads) = (kinds.map(\.rawValue), movable != nil)
+        let (due, state) = try await store.read { db in
+            (
+                try db.jobs.listDueKinds(of: names, endpoints: endpoints, besides: accounts, inMove: isMove, at: now),
+                reads ? try db.clock.find() : nil
+            )
         }
-        .compactMap(JobKind.init)
+        if let state { movable?.adopt(state) }
+        return due.compactMap(JobKind.init)
     }
 
     /// Claims a job, due or not.

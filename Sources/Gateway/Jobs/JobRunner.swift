@@ -156,7 +156,8 @@ package struct JobRunner: Service {
             await cancelWhenGracefulShutdown { await gateway.pause(Self.gathering) }
             await waitForFirst(
                 { await gateway.signals.events.wait(since: asked) }, { await gateway.pause(Self.looking) })
-            return !Task.isShuttingDownGracefully && !Task.isCancelled
+            // A move of the clock dispatches events itself.
+            return !gateway.clock.isMoving && !Task.isShuttingDownGracefully && !Task.isCancelled
         }
     }
 }

@@ -21,6 +21,8 @@ struct DeliveryRun: Sendable {
     private static let pageSize: Int64 = 200
     /// The seconds after which a run ends, so that another endpoint gets its turn.
     private static let longest: Int64 = 30
+    /// The time limit of an attempt while the clock is moved, which no endpoint may hold up.
+    private static let limitInMove = Duration.seconds(2)
     /// The longest time between two attempts of a delivery that keeps failing, plus an hour for the delay of a run.
     private static let longestGap = DeliverySchedule.longestPause + 3_600
 
@@ -147,7 +149,7 @@ struct DeliveryRun: Sendable {
                         (name: "content-type", value: "application/json"), (name: "webhook-id", value: id),
                         (name: "webhook-timestamp", value: String(now)),
                         (name: "webhook-signature", value: signatures.joined(separator: " ")),
-                    ], body: delivery.body))
+                    ], body: delivery.body, limit: deliveries.time.isMoving ? Self.limitInMove : nil))
         }
     }
 

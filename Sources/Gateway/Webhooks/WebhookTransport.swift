@@ -26,10 +26,13 @@ package struct WebhookRefusal: Error, Sendable, Equatable {
 package struct WebhookMessage: Sendable {
     package let headers: [(name: String, value: String)]
     package let body: Data
+    /// The time limit of the attempt, where it is shorter than the transport's own.
+    package let limit: Duration?
 
-    package init(headers: [(name: String, value: String)], body: Data) {
+    package init(headers: [(name: String, value: String)], body: Data, limit: Duration? = nil) {
         self.headers = headers
         self.body = body
+        self.limit = limit
     }
 }
 

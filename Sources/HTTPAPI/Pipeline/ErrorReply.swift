@@ -108,6 +108,10 @@ extension ErrorReply {
             self.init(
                 .requestInProgress, "A request with this Idempotency-Key is running.", "相同幂等键的请求正在处理。",
                 retryAfter: 1)
+        case .clockIsMoving:
+            self.init(
+                .requestInProgress, "The clock is being moved; try again when that is done.", "时钟正在调整,请在完成后重试。",
+                retryAfter: 1)
         case .conflict(let reason, let resource):
             self.init(
                 .conflict, "That conflicts with what is there: \(reason.english).", "与现有数据冲突:\(reason.chinese)。",

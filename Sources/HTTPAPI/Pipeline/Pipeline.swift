@@ -60,6 +60,7 @@ struct Pipeline: Sendable {
     ) async throws(GatewayError) -> Response {
         guard route.isAlwaysServed || !concurrency.isFull else { throw .temporarilyUnavailable(retryAfter: 1) }
         try checkHeaders(request.headers)
+        if !route.isAlwaysServed { try await gateway.businessClock.refresh() }
         let caller = try await admit(route, request.headers, parameters, from)
         try limitRate(caller)
         let holder = Self.holder(caller, route, request.headers, from)

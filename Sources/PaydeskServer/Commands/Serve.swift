@@ -111,7 +111,7 @@ struct Serve: AsyncParsableCommand {
 
     /// Fills an empty catalogue from the file, and logs warnings for the operator.
     private static func prepare(_ gateway: Gateway, _ configuration: Configuration) async throws {
-        try await gateway.clock.read(from: gateway.store)
+        try await gateway.businessClock.open()
         let offset = gateway.clock.state.offsetSeconds
         guard offset == 0 || configuration.isDevelopment else {
             throw CommandError.usage(

@@ -51,7 +51,8 @@ final class OutgoingSession: WebhookSession {
         return await withTaskGroup(of: WebhookReply.self) { group in
             group.addTask { [request] in await self.dial(request) }
             group.addTask { [limits] in
-                try? await Task.sleep(for: .milliseconds(limits.totalMilliseconds))
+                let total = Duration.milliseconds(limits.totalMilliseconds)
+                try? await Task.sleep(for: min(message.limit ?? total, total))
                 return .failed(.timeout)
             }
             defer { group.cancelAll() }

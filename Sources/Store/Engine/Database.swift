@@ -131,7 +131,7 @@ package enum Dialect: Sendable {
     package var realClock: String {
         switch self {
         case .sqlite: "?"
-        case .postgres: "(SELECT COALESCE(extract(epoch FROM clock_timestamp())::bigint, ?))"
+        case .postgres: "(SELECT COALESCE(floor(extract(epoch FROM clock_timestamp()))::bigint, ?))"
         }
     }
 
@@ -143,7 +143,7 @@ package enum Dialect: Sendable {
         case .postgres:
             """
             (SELECT COALESCE(CASE WHEN c.stands_until > r.now THEN c.stands_at END, r.now + c.offset_seconds, ?)
-            FROM clock c, (SELECT extract(epoch FROM clock_timestamp())::bigint AS now) r)
+            FROM clock c, (SELECT floor(extract(epoch FROM clock_timestamp()))::bigint AS now) r)
             """
         }
     }

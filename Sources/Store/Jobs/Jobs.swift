@@ -83,9 +83,11 @@ extension JobQueries {
     }
 
     /// Lists those of these kinds that have at least one due job without a lease.
+    ///
+    /// - Parameter isMove: true for a move of the clock; while one holds the clock, nothing is due for anybody else.
     package func listDueKinds(
         of kinds: [String], endpoints health: WebhookHealth = .any, besides accounts: [AccountID] = [],
-        at now: ClockReading
+        inMove isMove: Bool = false, at now: ClockReading
     ) throws(StoreError) -> [String] {
         guard !kinds.isEmpty else { return [] }
         let (endpoints, others) = (health.condition(db.dialect, at: now), Self.callsNone(of: accounts))
@@ -98,8 +100,10 @@ extension JobQueries {
                     SELECT 1 FROM jobs WHERE jobs.kind = w.kind AND state = 'waiting'\(endpoints.sql)
                       AND run_at <= \(db.dialect.businessClock) AND lease_until <= \(db.dialect.realClock)\(others.sql) LIMIT 1) AS due
                 FROM wanted w) found
-            WHERE found.due = 1
-            """, kinds.map { $0 as any SQLBindable } + endpoints.bound + [now.business, now.real] + others.bound
+            WHERE found.due = 1\(isMove ? "" : " AND " + db.dialect.clockRuns)
+            """,
+            kinds.map { $0 as any SQLBindable } + endpoints.bound + [now.business, now.real] + others.bound
+                + (isMove ? [] : [now.real])
         ).map { row throws(StoreError) in try row.text("kind") }
     }
 
@@ -168,10 +172,12 @@ extension JobQueries where Connection == any Transaction {
     /// Each kind is searched by itself: only then does the index give due jobs in their order. A search for a list of
     /// kinds would read all waiting jobs, such as those of every open order.
     ///
-    /// - Parameter accounts: jobs that call one of these accounts are left out.
+    /// - Parameters:
+    ///   - accounts: jobs that call one of these accounts are left out.
+    ///   - isMove: true for a move of the clock; while one holds the clock, nobody else claims a job.
     package func claim(
         kinds: [String], of health: WebhookHealth = .any, besides accounts: [AccountID] = [], limit: Int64,
-        lease: Int64, at now: ClockReading
+        lease: Int64, inMove isMove: Bool = false, at now: ClockReading
     ) throws(StoreError) -> [JobRecord] {
         guard !kinds.isEmpty else { return [] }
         let (endpoints, others) = (health.condition(tx.dialect, at: now), Self.callsNone(of: accounts))
@@ -186,9 +192,10 @@ extension JobQueries where Connection == any Transaction {
         let bound = kinds.flatMap { kind -> [any SQLBindable] in
             [kind] + endpoints.bound + [now.business, now.real] + others.bound + [limit]
         }
+        let paused = isMove ? "" : " WHERE " + tx.dialect.clockRuns
         return try claim(
-            "SELECT id FROM (\(all)) AS of_all ORDER BY run_at, id LIMIT ?", bound + [limit], lease: lease,
-            at: now.real)
+            "SELECT id FROM (\(all)) AS of_all\(paused) ORDER BY run_at, id LIMIT ?",
+            bound + (isMove ? [] : [now.real]) + [limit], lease: lease, at: now.real)
     }
 
     /// Claims one job under a new lease, due or not; nil when another attempt has the lease or the job is in

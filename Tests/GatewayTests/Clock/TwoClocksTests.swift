@@ -27,7 +27,7 @@ struct TwoClocksTests {
         Column(place: "orders.paid_at"), Column(place: "order_timeline.at"), Column(place: "payments.created_at"),
         Column(place: "events.at"), Column(place: "audit.at", hasEarlier: true), Column(place: "jobs.created_at"),
         Column(place: "notifications.received_at"), Column(place: "notifications.processed_at"),
-        Column(place: "grants.starts_at"), Column(place: "user_states.created_at"),
+        Column(place: "grants.purchased_at"), Column(place: "user_states.created_at"),
         Column(place: "refunds.created_at"), Column(place: "webhooks.created_at"),
         Column(place: "webhooks.failing_since"),
         Column(place: "deliveries.created_at"), Column(place: "deliveries.next_at", later: 5),

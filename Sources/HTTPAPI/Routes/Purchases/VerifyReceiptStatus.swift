@@ -28,7 +28,8 @@ extension VerifyReceiptStatus {
         case .invalidReceipt, .invalidTransaction: self = .notAuthentic
         case .invalidRequest, .payloadTooLarge, .unsupportedMediaType, .headersTooLarge: self = .malformed
         case .unauthenticated, .invalidCredential, .forbidden, .forbiddenToSessions, .needsSession: self = .wrongSecret
-        case .rateLimited, .temporarilyUnavailable, .leaseLost, .requestInProgress, .providerUnavailable:
+        case .rateLimited, .temporarilyUnavailable, .leaseLost, .requestInProgress, .clockIsMoving,
+            .providerUnavailable:
             self = .unavailable
         case .internalError: self = .dataAccess
         case .noProviderAvailable, .noProvider: self = .notConfigured
