@@ -53,7 +53,7 @@ struct ClockMoveTests {
     func `an order closes and a boundary is announced at its own second`(_ engine: TestEngine) async throws {
         try await Self.withMovable(on: engine) { desk in
             try await desk.buy()
-            let open = try await desk.checkout("basic_pass")
+            let open = try await desk.checkout("coins")
             let end = try #require(try await desk.snapshot().next_change_at)
             let moved = try await Self.advance(desk, 40 * Self.day)
             #expect(moved.pending == 0 && moved.jobs_run > 0 && moved.offset_seconds == 40 * Self.day)
@@ -96,7 +96,7 @@ struct ClockMoveTests {
             let start = desk.clock.now.rawValue
             try await desk.buy()
             try await desk.buy("basic_days", days: 7)
-            _ = try await desk.checkout("basic_pass", user: "bob")
+            _ = try await desk.checkout("coins", user: "bob")
             for _ in 0..<steps { try await advance(desk, 90 * day / steps) }
             found = try await desk.store.read { db in
                 let events = try db.rows("SELECT type, at FROM events ORDER BY at, type, data").map {
@@ -127,7 +127,7 @@ struct ClockMoveTests {
     func `a move that died goes on from its last step`(_ engine: TestEngine) async throws {
         try await Self.withMovable(on: engine) { desk in
             try await desk.buy()
-            let open = try await desk.checkout("basic_pass")
+            let open = try await desk.checkout("coins")
             let now = desk.clock.now
             let goal = now.adding(days: 40)
             // The process of this move ended after a step, before it ran what was due there.

@@ -61,7 +61,7 @@ package final class PostgresEngine: StoreEngine {
 
     package func databaseTime() async throws -> Int64 {
         try await read { database in
-            let row = try database.row("SELECT extract(epoch FROM clock_timestamp())::bigint AS now")
+            let row = try database.row("SELECT floor(extract(epoch FROM clock_timestamp()))::bigint AS now")
             guard let row else { throw StoreError.corrupt("PostgreSQL has no time") }
             return try row.int("now")
         }
