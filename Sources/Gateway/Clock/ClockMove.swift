@@ -2,7 +2,7 @@ import Domain
 import ServiceLifecycle
 import Store
 
-/// One move of the clock, from due time to due time.
+/// Moves the clock once, from due time to due time.
 ///
 /// At each step business time stands, and everything that is due runs until nothing is. The position is in the database
 /// after each step, so that a process that dies loses nothing: the clock goes on from the last step.
