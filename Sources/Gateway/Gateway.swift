@@ -131,14 +131,16 @@ package final class Gateway: Sendable {
             contracts: contracts, attempts: paymentAttempts, opening: paymentOpening, settings: settings)
         orderClosing = OrderClosing(settlements: settlements, orders: orders, attempts: paymentAttempts)
         sessions = Sessions(
-            settlements: settlements, ids: ids, random: random, time: time, publicURL: settings.publicURL)
+            settlements: settlements, ids: ids, random: random, time: time.real,
+            publicURL: settings.publicURL)
         sessionRules = SessionRules(store: access, registry: registry, settings: settings)
         let sessionOffers = SessionOffers(store: access, accounts: accounts, time: time)
         sessionCheckout = SessionCheckout(
-            settlements: settlements, cashier: cashier, closing: orderClosing, offers: sessionOffers, time: time)
+            settlements: settlements, cashier: cashier, closing: orderClosing, offers: sessionOffers,
+            time: time.real)
         sessionReading = SessionReading(
             store: access, accounts: accounts, contracts: contracts, offers: sessionOffers, settings: settings,
-            time: time, entitlementTime: time)
+            time: time.real, entitlementTime: time)
         mismatches = Mismatches(settlements: settlements, orders: orders)
         payPages = PayPages(store: access, providers: providers)
         let sending = RefundSending(settlements: settlements)

@@ -90,7 +90,9 @@ struct OrderWriter {
         guard let session = try tx.sessions.lock(next.session), session.mayBuy(at: next.at) else {
             throw GatewayError.sessionOver
         }
-        let until = Session.readableUntil(session.expiresAt, orderExpiresAt: order.expiresAt)
+        // A session lives in real time, and the order's end is business time.
+        let orderEnd = next.at.adding(seconds: order.expiresAt.rawValue - now.rawValue)
+        let until = Session.readableUntil(session.expiresAt, orderExpiresAt: orderEnd)
         let plan = Session.Plan(sku: order.sku, days: order.days)
         guard try tx.sessions.insertOrder(order.id, next.n, of: session.id, plan: plan, readableUntil: until) else {
             throw GatewayError.requestInProgress

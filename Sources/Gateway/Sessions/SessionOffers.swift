@@ -71,7 +71,7 @@ struct SessionPlans: Sendable {
 struct SessionOffers: Sendable {
     let store: StoreAccess
     let accounts: Accounts
-    let time: TimeSource
+    let time: BusinessTime
 
     /// Reads the SKUs of a session: those that its maker named, else every one that platform and currency can be sold.
     func plans(of caller: AuthenticatedSession) async throws(GatewayError) -> SessionPlans {

@@ -92,7 +92,7 @@ package struct Sessions: Sendable {
         let expiresAt = now.adding(seconds: request.lifetime ?? Session.lifetime(request.purpose))
         try await settlements.run(context.audit) { settlement in
             let tx = settlement.tx
-            let userID = try tx.users.ensure(user, candidate: ids.make(), at: now)
+            let userID = try tx.users.ensure(user, candidate: ids.make(), at: settlements.time.now)
             try tx.users.lock(userID)
             try Self.makeRoom(for: userID, at: now, settlement)
             let session = Session(

@@ -32,7 +32,7 @@ package struct Users: Sendable {
                 guard let data = try Self.withoutFreeText(event.data) else { continue }
                 try tx.events.update(event.id, data: data)
             }
-            try tx.sessions.erase(of: id, at: settlement.now)
+            try tx.sessions.erase(of: id, at: settlements.time.real.now)
             try tx.users.erase(id)
             try tx.bind(context, to: id.rawValue)
             try settlement.log.audit(subject: id.rawValue, "user.erased", before: "named", after: UserNames.erased)

@@ -35,6 +35,10 @@ struct TwoClocksTests {
         Column(place: "refunds.sent_at", isReal: true), Column(place: "orders.refreshed_at", isReal: true),
         Column(place: "idempotency_keys.created_at", isReal: true),
         Column(place: "idempotency_keys.lease_until", isReal: true, later: 60),
+        Column(place: "sessions.created_at", isReal: true),
+        Column(place: "sessions.expires_at", isReal: true, later: 1_800),
+        // A day after the end of its order.
+        Column(place: "sessions.readable_until", isReal: true, later: 1_800 + 86_400),
     ]
 
     @Test(arguments: TestEngine.allCases)
@@ -46,6 +50,7 @@ struct TwoClocksTests {
             let context = try await desk.run("key")
             let contract = try await desk.checkout(context: context)
             try await desk.notify("payment.succeeded", contract)
+            try await openSession(desk)
             try await desk.refund(contract.order, 100)
             _ = try await desk.gateway.reconciliation.refresh(
                 contract.order.rawValue, user: GatewayFixture.user("alice"), context: .test)
@@ -66,6 +71,19 @@ struct TwoClocksTests {
             // Ids have the real time.
             #expect(contract.order.madeAt.rawValue == real)
         }
+    }
+
+    /// Makes a session, and an order of it.
+    private func openSession(_ desk: GatewayFixture) async throws {
+        let user = GatewayFixture.user("alice")
+        let sale = SessionSale(
+            skus: [try #require(SKUCode("vip_month"))], currency: GatewayFixture.money(0, "CNY").currency,
+            provider: "box-url", accept: [.url])
+        let issued = try await desk.gateway.sessions.make(
+            SessionRequest(purpose: .checkout, sale: sale, locale: nil, lifetime: nil), for: user, by: .user,
+            context: .test)
+        let caller = try await desk.gateway.sessions.authenticate(token: issued.token)
+        _ = try await desk.gateway.sessionCheckout.open(SessionFields(), caller, context: .test)
     }
 
     @Test(arguments: TestEngine.allCases)

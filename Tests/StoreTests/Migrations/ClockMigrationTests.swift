@@ -5,7 +5,7 @@ import Testing
 @testable import Store
 
 @Suite struct ClockMigrationTests {
-    private static let earlier = Migrations.all.filter { $0.number < 28 }
+    private static let earlier = Migrations.all.filter { $0.number < 31 }
 
     @Test(arguments: TestEngine.allCases)
     func `a database of the release before has a clock that was never moved`(_ engine: TestEngine) async throws {

@@ -120,7 +120,7 @@ struct CashierRoutes {
     private func addressCode(_ call: Call) async throws(GatewayError) -> Answer {
         guard case .own(let caller, let token) = try await visit(call) else { throw .notFound }
         let session = try await gateway.sessionReading.find(caller)
-        guard gateway.time.now < caller.session.expiresAt, session.order?.status.isUnpaid ?? true else {
+        guard gateway.time.real.now < caller.session.expiresAt, session.order?.status.isUnpaid ?? true else {
             throw .contractGone
         }
         guard let image = QRImage.svg("\(gateway.settings.publicURL)/pay/\(token)") else { throw .internalError }
