@@ -70,6 +70,16 @@ let package = Package(
                 .product(name: "X509", package: "swift-certificates"),
             ]
         ),
+        .target(
+            name: "AppStoreBox",
+            dependencies: [
+                "Domain", "Encodings",
+                .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "_CryptoExtras", package: "swift-crypto"),
+                .product(name: "SwiftASN1", package: "swift-asn1"),
+                .product(name: "X509", package: "swift-certificates"),
+            ]
+        ),
         .target(name: "ProviderKit", dependencies: ["Domain", "RefusalReasons"]),
         .target(
             name: "Store",
@@ -218,6 +228,15 @@ let package = Package(
                 .product(name: "X509", package: "swift-certificates"),
             ],
             exclude: ["Interop"]
+        ),
+        .testTarget(
+            name: "AppStoreBoxTests",
+            dependencies: [
+                "AppStoreBox", "AppleTrust", "Domain", "Encodings",
+                .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "SwiftASN1", package: "swift-asn1"),
+                .product(name: "X509", package: "swift-certificates"),
+            ]
         ),
         .testTarget(
             name: "ProviderKitTests",
