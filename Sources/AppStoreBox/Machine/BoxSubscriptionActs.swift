@@ -1,4 +1,4 @@
-package import Domain
+import Domain
 
 /// An act on a subscription.
 package enum BoxSubscriptionAct: Sendable, Equatable {

@@ -1,3 +1,5 @@
+import Domain
+
 /// An act on a transaction.
 package enum BoxTransactionAct: Sendable, Equatable {
     /// The share of the price in percent, 1–100.
