@@ -1,5 +1,5 @@
-import Encodings
 package import Domain
+import Encodings
 
 /// The App Store in a box: the rows of one need, changed by an act.
 ///

@@ -1,4 +1,4 @@
-package import Domain
+import Domain
 
 // The changes that happen by themselves: renewals, failures, the ends of grace, of billing retry and of periods.
 
@@ -40,28 +40,29 @@ extension BoxMachine {
         return true
     }
 
-    private mutating func endPeriod(_ subscription: BoxSubscription, at time: Int64) {
+    @discardableResult
+    private mutating func endPeriod(_ subscription: BoxSubscription, at time: Int64) -> BoxNotification {
         guard subscription.willRenew else { return end(subscription, .cancelled, at: time) }
         if subscription.priceIncrease?.isAccepted == false { return end(subscription, .priceIncrease, at: time) }
         guard let period = product(subscription.nextProductID)?.period else {
             return end(subscription, .notForSale, at: time)
         }
         guard let grace = subscription.failsWithGrace else {
-            renew(subscription, from: subscription.expiresAt, period, told: (.renewed, nil), at: time)
-            return
+            return renew(subscription, from: subscription.expiresAt, period, told: (.renewed, nil), at: time)
         }
         var failed = subscription
         failed.state = grace > 0 ? .grace : .billingRetry
         failed.graceEndsAt = grace > 0 ? subscription.expiresAt + grace * 86_400_000 : nil
-        changed(failed, .failedToRenew, grace > 0 ? .gracePeriod : nil, at: time)
+        return changed(failed, .failedToRenew, grace > 0 ? .gracePeriod : nil, at: time)
     }
 
-    private mutating func endGrace(_ subscription: BoxSubscription, at time: Int64) {
+    @discardableResult
+    private mutating func endGrace(_ subscription: BoxSubscription, at time: Int64) -> BoxNotification {
         guard subscription.willRenew else { return end(subscription, .cancelled, at: time) }
         var failed = subscription
         failed.state = .billingRetry
         failed.graceEndsAt = nil
-        changed(failed, .gracePeriodExpired, nil, at: time)
+        return changed(failed, .gracePeriodExpired, nil, at: time)
     }
 
     /// Ends a subscription for a reason.

@@ -1,4 +1,4 @@
-package import Domain
+import Domain
 
 // The bodies of POST /dev/appstore/*.
 

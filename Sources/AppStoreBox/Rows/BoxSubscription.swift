@@ -1,5 +1,3 @@
-package import Domain
-
 /// A subscription of the App Store in a box: one for an original transaction id.
 ///
 /// All times are business milliseconds since 1970. The renewal information that Apple signs is made from it.
