@@ -45,7 +45,7 @@ struct BoxLifeTests {
     @Test(
         "a failed renewal goes through grace and billing retry",
         arguments: [
-            (Int64(0), ["DID_FAIL_TO_RENEW"]), (3, ["DID_FAIL_TO_RENEW GRACE_PERIOD", "GRACE_PERIOD_EXPIRED"]),
+            (Int64(0), ["DID_FAIL_TO_RENEW"]), (Int64(3), ["DID_FAIL_TO_RENEW GRACE_PERIOD", "GRACE_PERIOD_EXPIRED"]),
         ]
     )
     func bitterEnd(grace: Int64, failed: [String]) throws {
