@@ -64,7 +64,9 @@ package struct BoxNotification: Codable, Sendable, Equatable {
     /// The subscription whose renewal information and status are signed; nil for other kinds.
     package let subscription: BoxSubscription?
     package let signedAt: Int64
-    /// The time at which it is sent; nil where it is not to be sent (any more). A column with an index.
+    /// The time at which it is sent; nil where it is not to be sent (any more).
+    ///
+    /// A column with an index.
     package internal(set) var dueAt: Int64?
     /// The deliveries that are left to try.
     package internal(set) var copiesLeft: Int64

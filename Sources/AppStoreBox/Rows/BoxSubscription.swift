@@ -67,7 +67,9 @@ package struct BoxSubscription: Codable, Sendable, Equatable {
     package var isRunning: Bool { state == .active || state == .grace || state == .billingRetry }
     package var isFamilyShared: Bool { sharedFrom != nil }
 
-    /// The time of the next change that happens by itself; nil once it has ended. A column with an index.
+    /// The time of the next change that happens by itself; nil once it has ended.
+    ///
+    /// A column with an index.
     package var nextAt: Int64? {
         switch state {
         case .active: expiresAt
