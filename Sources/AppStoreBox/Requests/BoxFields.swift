@@ -66,7 +66,7 @@ struct BoxFields {
         return number
     }
 
-    /// One of the words of a type.
+    /// A member that is one of the words of a type.
     func word<Word: RawRepresentable & CaseIterable>(_ name: String, _ type: Word.Type) throws(BoxError) -> Word?
     where Word.RawValue == String {
         guard let found = value(name) else { return nil }
