@@ -8,11 +8,13 @@ extension BoxMachine {
 
     /// Runs what is due at `now`, the earliest first, and sends the notifications whose time has come.
     ///
-    /// - Returns: true where more is due than one call does; the caller stores the changes and calls again.
+    /// - Returns: true where more may be due; the caller stores the changes and calls again with a new scope.
     package mutating func runDue() -> Bool {
+        // A full scope is a part of what is due.
+        let isPart = subscriptions.count >= Self.stepsAtOnce || waiting.count >= Self.stepsAtOnce
         sendDue()
-        for _ in 0..<Self.stepsAtOnce where !step() { return false }
-        return earliestDue != nil
+        for _ in 0..<Self.stepsAtOnce where !step() { return isPart }
+        return isPart || earliestDue != nil
     }
 
     /// Brings the rows of an act up to date before it.

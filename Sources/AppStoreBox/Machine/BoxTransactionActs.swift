@@ -92,7 +92,9 @@ extension BoxMachine {
         _ subscription: BoxSubscription, appAccountToken: String?, customer: String
     ) throws(BoxError) -> BoxDone {
         try requireOwn(subscription)
-        guard subscription.isRunning, let current = transactions[subscription.currentTransactionID] else {
+        // In grace and billing retry the paid period is over, and a member's transaction would end before it began.
+        try requireActive(subscription)
+        guard let current = transactions[subscription.currentTransactionID] else {
             throw .conflict("subscription \(subscription.originalTransactionID) has ended; buy it again")
         }
         guard customer != subscription.customer else {
