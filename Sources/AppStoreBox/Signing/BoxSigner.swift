@@ -6,6 +6,7 @@ import FoundationEssentials
 ///
 /// Source: Apple, App Store Server API, JWSDecodedHeader.
 package struct BoxSigner: Sendable {
+    package let app: BoxApp
     private let key: P256.Signing.PrivateKey
     /// The encoded header with the dot behind it: the same for every payload.
     private let header: String
@@ -15,7 +16,8 @@ package struct BoxSigner: Sendable {
         let x5c: [String]
     }
 
-    package init(_ authority: BoxAuthority) throws(BoxAuthorityError) {
+    package init(_ authority: BoxAuthority, app: BoxApp) throws(BoxAuthorityError) {
+        self.app = app
         key = try authority.storeKey()
         let chain = [authority.store.leaf, authority.store.intermediate, authority.store.root]
         do {

@@ -80,6 +80,40 @@ struct ReceiptContent {
     }
 }
 
+extension ReceiptContent.Purchase {
+    init(_ row: BoxTransaction) {
+        kind =
+            switch row.kind {
+            case .nonConsumable: .nonConsumable
+            case .consumable: .consumable
+            case .nonRenewing: .nonRenewing
+            case .subscription: .autoRenewable
+            }
+        quantity = row.quantity
+        productID = row.productID
+        transactionID = row.transactionID
+        originalTransactionID = row.originalTransactionID
+        purchasedAt = row.purchasedAt
+        originallyPurchasedAt = row.originalPurchasedAt
+        expiresAt = row.expiresAt
+        lineItem = row.webOrderLineItemID.flatMap { Int64($0) } ?? 0
+        cancelledAt = row.cancelledAt
+        isTrial = row.isTrial
+        isIntroductory = row.isIntroductory
+        promotionalOfferID = row.promotionalOfferID
+    }
+}
+
+// Facts that receipts state in their own way.
+extension BoxTransaction {
+    /// The time of the refund, or of the upgrade that replaced it.
+    var cancelledAt: Int64? { revocation?.at ?? (isUpgraded ? signedAt : nil) }
+    var isTrial: Bool { offer?.discount == .freeTrial }
+    /// An introductory offer that is paid; a trial has its own flag.
+    var isIntroductory: Bool { offer?.type == .introductory && !isTrial }
+    var promotionalOfferID: String? { offer?.type == .promotional ? offer?.identifier : nil }
+}
+
 extension DER.Serializer {
     /// Appends `SEQUENCE { type, version, OCTET STRING }` around a value of DER.
     fileprivate mutating func attribute(_ type: Int, _ value: (inout DER.Serializer) throws -> Void) throws {

@@ -11,10 +11,29 @@ package struct ReceiptSigner: Sendable {
     private let chain: BoxAuthority.Chain
     private let leaf: Certificate
 
-    package init(_ authority: BoxAuthority) throws(BoxAuthorityError) {
+    private let app: BoxApp
+
+    /// The most purchases of one receipt; the newest are kept.
+    static let purchases = 4_000
+
+    package init(_ authority: BoxAuthority, app: BoxApp) throws(BoxAuthorityError) {
+        self.app = app
         key = try authority.receiptSigner()
         chain = authority.receipts
         do { leaf = try Certificate(derEncoded: authority.receipts.leaf) } catch { throw .damaged }
+    }
+
+    /// Signs the receipt of a customer.
+    ///
+    /// - Parameters:
+    ///   - rows: the purchases of one customer.
+    ///   - now: business milliseconds since 1970.
+    /// - Returns: the message in base64.
+    package func receipt(of rows: [BoxTransaction], at now: Int64) throws(BoxAuthorityError) -> String {
+        let newest = rows.sorted { $0.purchasedAt < $1.purchasedAt }.suffix(Self.purchases)
+        return try sign(
+            ReceiptContent(
+                bundleID: app.bundleID, createdAt: now, purchases: newest.map(ReceiptContent.Purchase.init)))
     }
 
     /// Signs a receipt.
