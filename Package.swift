@@ -73,7 +73,7 @@ let package = Package(
         .target(
             name: "AppStoreBox",
             dependencies: [
-                "Domain", "Encodings",
+                "AppleTrust", "Domain", "Encodings",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "_CryptoExtras", package: "swift-crypto"),
                 .product(name: "SwiftASN1", package: "swift-asn1"),

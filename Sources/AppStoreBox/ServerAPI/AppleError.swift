@@ -94,7 +94,7 @@ enum AppleError: Int, Error, CaseIterable {
     }
 
     func answer(headers: [String: String] = [:]) -> ServerAPIAnswer {
-        .json(status, Body(errorCode: rawValue, errorMessage: message), headers: headers)
+        .json(Body(errorCode: rawValue, errorMessage: message), status: status, headers: headers)
     }
 
     /// The body of `generalInternal`.

@@ -1,6 +1,6 @@
 import AppleTrust
 import Domain
-import FoundationEssentials
+import Foundation
 
 // verifyReceipt.
 extension ServerAPI {

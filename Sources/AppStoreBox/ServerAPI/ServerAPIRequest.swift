@@ -49,7 +49,7 @@ package struct ServerAPIAnswer: Sendable, Equatable {
     package let body: [UInt8]
 
     /// An answer in JSON.
-    static func json(_ status: Int = 200, _ value: some Encodable, headers: [String: String] = [:]) -> Self {
+    static func json(_ value: some Encodable, status: Int = 200, headers: [String: String] = [:]) -> Self {
         // A value of ours that JSON cannot say would be a fault of the program, which Apple's general error states.
         guard let body = try? JSONText.encoded(value) else {
             return Self(status: 500, headers: ["Content-Type": "application/json"], body: AppleError.internalBody)

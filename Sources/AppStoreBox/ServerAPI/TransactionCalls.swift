@@ -153,7 +153,8 @@ private struct HistoryFilter {
         until = try Self.date(request.value("endDate"), else: .invalidEndDate)
         if let from, let until, from >= until { throw .startDateAfterEndDate }
         isShared = try Self.word(
-            request.value("inAppOwnershipType"), ["FAMILY_SHARED": true, "PURCHASED": false], else: .invalidOwnershipType)
+            request.value("inAppOwnershipType"), ["FAMILY_SHARED": true, "PURCHASED": false],
+            else: .invalidOwnershipType)
         // `excludeRevoked` is the older name of `revoked=false`.
         let excluded = try Self.word(
             request.value("excludeRevoked"), ["true": true, "false": false], else: .invalidExcludeRevoked)
