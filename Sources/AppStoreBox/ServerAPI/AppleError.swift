@@ -1,7 +1,7 @@
 /// The errors of Apple's server API that the box answers: the code is the HTTP status times 10,000 and a number.
 ///
 /// Source: Apple, App Store Server API, "Error codes".
-enum AppleError: Int, Error, CaseIterable {
+enum AppleError: Int, Error {
     case generalBadRequest = 4_000_000
     case invalidRequestRevision = 4_000_005
     case invalidTransactionID = 4_000_006
@@ -29,14 +29,12 @@ enum AppleError: Int, Error, CaseIterable {
     case invalidCustomerConsented = 4_000_035
     case invalidDeliveryStatus = 4_000_036
     case invalidSampleContentProvided = 4_000_041
-    case transactionTypeNotSupported = 4_000_047
     case familyTransactionNotSupported = 4_000_185
     case notOriginalTransactionID = 4_000_187
     case extensionIneligible = 4_030_004
     case extensionLimit = 4_030_005
     case familyExtensionIneligible = 4_030_007
     case originalTransactionIDNotFound = 4_040_005
-    case notificationURLNotFound = 4_040_007
     case testNotificationNotFound = 4_040_008
     case transactionIDNotFound = 4_040_010
     case rateLimitExceeded = 4_290_000
@@ -71,14 +69,12 @@ enum AppleError: Int, Error, CaseIterable {
         case .invalidCustomerConsented: "Invalid customer consented value; it has to be true."
         case .invalidDeliveryStatus: "Invalid delivery status."
         case .invalidSampleContentProvided: "Invalid sample content provided value."
-        case .transactionTypeNotSupported: "This type of transaction is not supported."
         case .familyTransactionNotSupported: "A family shared transaction is not supported."
         case .notOriginalTransactionID: "The transaction id is not an original transaction id."
         case .extensionIneligible: "The subscription is ineligible for an extension."
         case .extensionLimit: "The subscription has reached the maximum number of extensions."
         case .familyExtensionIneligible: "A family shared subscription is ineligible for an extension."
         case .originalTransactionIDNotFound: "Original transaction id not found."
-        case .notificationURLNotFound: "No server notification URL is set."
         case .testNotificationNotFound: "Test notification not found or expired."
         case .transactionIDNotFound: "Transaction id not found."
         case .rateLimitExceeded: "Rate limit exceeded."

@@ -1,4 +1,3 @@
-import AppStoreBox
 import AppleTrust
 import Crypto
 import Domain
@@ -7,6 +6,8 @@ import SwiftASN1
 import Synchronization
 import Testing
 import X509
+
+@testable import AppStoreBox
 
 /// The keys and certificates of a box.
 struct AuthorityTests {
