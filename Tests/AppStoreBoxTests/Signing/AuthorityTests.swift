@@ -13,9 +13,12 @@ import X509
 struct AuthorityTests {
     static let made = Timestamp(1_760_000_000)
 
-    static func authority(_ seed: UInt64 = 1) throws -> BoxAuthority {
-        try BoxAuthority(at: made, random: .seeded(seed))
+    // RSA keys take long to make, so the tests share two authorities.
+    private static let shared = [UInt64(1), 2].map { seed in
+        Result { try BoxAuthority(at: made, random: .seeded(seed)) }
     }
+
+    static func authority(_ number: Int = 1) throws -> BoxAuthority { try shared[number - 1].get() }
 
     @Test func chainsAreBuiltLikeApples() throws {
         let authority = try Self.authority()
