@@ -18,7 +18,9 @@ package struct BoxAuthority: Sendable, Equatable {
         package let leaf: [UInt8]
     }
 
-    /// The chain of JWS: P-384, P-384, P-256. Its root is the file `root.cer`.
+    /// The chain of JWS: P-384, P-384, P-256.
+    ///
+    /// Its root is the file `root.cer`.
     package let store: Chain
     /// The chain of receipts, RSA of 2,048 bits.
     package let receipts: Chain
