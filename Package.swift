@@ -96,7 +96,7 @@ let package = Package(
         .target(
             name: "Gateway",
             dependencies: [
-                "Domain", "ProviderKit", "Store",
+                "AppStoreBox", "Domain", "ProviderKit", "Store",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "Metrics", package: "swift-metrics"),
@@ -115,7 +115,7 @@ let package = Package(
         .target(
             name: "HTTPAPI",
             dependencies: [
-                "Domain", "Gateway", "Pages", "ProviderKit", "CQREncode",
+                "AppStoreBox", "Domain", "Gateway", "Pages", "ProviderKit", "CQREncode",
                 .product(name: "_CryptoExtras", package: "swift-crypto"),
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
@@ -124,12 +124,14 @@ let package = Package(
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "Metrics", package: "swift-metrics"),
                 .product(name: "NIOCore", package: "swift-nio"),
-            ]
+            ],
+            // In the binary itself, so that a copy of it elsewhere serves its pages.
+            resources: [.embedInCode("Assets")]
         ),
         .target(
             name: "PaydeskServer",
             dependencies: [
-                "Domain", "Gateway", "HTTPAPI", "ProviderKit", "ProviderTesting", "Store",
+                "AppStoreBox", "Domain", "Gateway", "HTTPAPI", "ProviderKit", "ProviderTesting", "Store",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "Crypto", package: "swift-crypto"),

@@ -68,7 +68,7 @@ package final class Gateway: Sendable {
     package let entitlements: Entitlements
     package let grants: Grants
     let notificationSync: NotificationSync
-    let purchaseBacklog: PurchaseBacklog
+    package let purchaseBacklog: PurchaseBacklog
     package let purchases: Purchases
     package let receipts: Receipts
     package let subscriptionExtensions: SubscriptionExtensions

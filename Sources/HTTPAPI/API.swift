@@ -52,12 +52,14 @@ package struct APISettings: Sendable {
     package var servesTLS: Bool
     /// The folder from which the pages' assets are read in the place of the embedded ones; nil for none.
     package var assets: URL?
+    /// The App Store in a box that this server runs; nil for none.
+    package var box: ServedBox?
 
     package init(
         corsOrigins: [String], isDevelopment: Bool = false, trustedProxies: [CIDR] = [], limits: Limits,
         tokens: UserTokenRules, version: String,
         metricsText: @escaping @Sendable () -> String, nodes: @escaping @Sendable () -> Int64 = { 1 },
-        servesTLS: Bool = false, assets: URL? = nil
+        servesTLS: Bool = false, assets: URL? = nil, box: ServedBox? = nil
     ) {
         self.corsOrigins = corsOrigins
         self.isDevelopment = isDevelopment
@@ -69,6 +71,7 @@ package struct APISettings: Sendable {
         self.nodes = nodes
         self.servesTLS = servesTLS
         self.assets = assets
+        self.box = box
     }
 }
 
@@ -97,7 +100,8 @@ package struct API: Sendable {
                 perSecond: limits.userPerSecond, burst: limits.userBurst, nodes: nodes, time: time),
             guesses: GuessLimiter(nodes: nodes, time: time),
             concurrency: ConcurrencyLimit(limit: limits.concurrent) { gateway.health.isCongested },
-            bodies: BodyReader(budget: .bodies()), answers: AnswerBudget(bytes: .answers()), logger: logger,
+            bodies: BodyReader(budget: .bodies()), answers: AnswerBudget(bytes: .answers()),
+            callers: LocalCallers(servesTLS: settings.servesTLS), logger: logger,
             ids: gateway.ids)
     }
 
@@ -106,7 +110,14 @@ package struct API: Sendable {
             describedRoutes + LogoRoutes(logo: pipeline.gateway.settings.pages.logo).routes
             + CashierRoutes(pages: pages).routes
             + AssetRoutes(assets: pages.pages.assets, version: settings.version).routes
-        return described + DocumentationRoutes(describing: described, version: settings.version).routes
+        return described + boxRoutes + DocumentationRoutes(describing: described, version: settings.version).routes
+    }
+
+    /// The routes of the App Store in a box, which the document leaves out: only this machine may call them.
+    private var boxRoutes: [Route] {
+        guard let box = settings.box else { return [] }
+        return AppStoreBoxPage().routes + AppStoreBoxUserRoutes(gateway: pipeline.gateway).routes
+            + AppStoreBoxKeyRoutes(box: box).routes
     }
 
     /// The routes that the OpenAPI document describes.

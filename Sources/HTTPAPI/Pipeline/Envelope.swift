@@ -25,11 +25,19 @@ enum Envelope {
             switch shape {
             case .envelope, .verifyReceipt: enveloped(reply, languages, requestID)
             case .flat: flat(reply, languages)
+            case .bare: bare(reply.id, reply.message(languages))
             }
         let body = json ?? Data(#"{"code":500,"error":"internal_error","msg":"","details":{}}"#.utf8)
         return Response(
             status: reply.status, headers: headers(of: reply, requestID: requestID),
             body: ResponseBody(byteBuffer: ByteBuffer(bytes: body)))
+    }
+
+    /// Makes the 403 of a route that only this machine may call.
+    static func refused(_ refusal: LocalCallers.Refusal, languages: [String], requestID: String) -> Response {
+        let reply = ErrorReply(
+            status: .forbidden, id: ErrorID.forbidden.rawValue, english: refusal.english, chinese: refusal.chinese)
+        return failure(reply, languages: languages, requestID: requestID, shape: .bare)
     }
 
     /// Returns the headers of a refusal.
@@ -69,6 +77,15 @@ enum Envelope {
             let message: String
         }
         return try? Answer.encode(Body(success: false, error: reply.id, message: reply.message(languages)))
+    }
+
+    /// Encodes a refusal of `/dev/appstore`.
+    static func bare(_ id: String, _ message: String) -> Data? {
+        struct Body: Encodable {
+            let error: String
+            let message: String
+        }
+        return try? Answer.encode(Body(error: id, message: message))
     }
 
     private static func enveloped(_ reply: ErrorReply, _ languages: [String], _ requestID: String) -> Data? {

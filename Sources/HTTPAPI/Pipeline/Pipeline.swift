@@ -18,6 +18,7 @@ struct Pipeline: Sendable {
     let concurrency: ConcurrencyLimit
     let bodies: BodyReader
     let answers: AnswerBudget
+    let callers: LocalCallers
     let logger: Logger
     let ids: IDSource
 
@@ -33,8 +34,12 @@ struct Pipeline: Sendable {
         let started = ContinuousClock.now
         let response: Response
         do throws(GatewayError) {
-            response = try await run(
-                route, request, parameters, from: from, requestID: requestID, languages: languages)
+            if route.isLocal, let refusal = callers.refusal(of: request.head, from: from) {
+                response = Envelope.refused(refusal, languages: languages, requestID: requestID)
+            } else {
+                response = try await run(
+                    route, request, parameters, from: from, requestID: requestID, languages: languages)
+            }
         } catch {
             response = Self.refusal(error, of: route, languages: languages, requestID: requestID)
         }

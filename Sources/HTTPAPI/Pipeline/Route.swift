@@ -32,6 +32,8 @@ struct Route: Sendable {
         case envelope
         /// The form of other clients' routes, `{"success":false,"error","message"}` (`docs/api.md` section 7).
         case flat
+        /// The form of `/dev/appstore`, `{"error","message"}` (`docs/development.md`).
+        case bare
         /// A `status` of Apple's `verifyReceipt`, with HTTP status 200 or 429.
         case verifyReceipt
     }
@@ -123,6 +125,8 @@ struct Route: Sendable {
     let errors: ErrorShape
     /// Refuses a request before its body is read; nil admits every request.
     let admit: (@Sendable (_ parameters: [String: String]) throws(GatewayError) -> Void)?
+    /// True for a route that only programs and pages of this machine may call; ``LocalCallers`` decides.
+    let isLocal: Bool
     /// True for a route that answers while the node is at its limit of concurrent work.
     let isAlwaysServed: Bool
     /// The allowed parameters of the query; nil where unknown ones are ignored.
@@ -142,6 +146,7 @@ struct Route: Sendable {
     ///   - others: further answers that are no refusals in the route's own form.
     ///   - refusals: the refusals of this route alone.
     ///   - gone: the refusals that have status 410 here.
+    ///   - isLocal: refuses callers and pages from elsewhere.
     ///   - admit: refuses a request before its body is read.
     init(
         _ id: String, _ method: HTTPRequest.Method, _ path: String, _ access: Access,
@@ -149,7 +154,7 @@ struct Route: Sendable {
         parameters: [String: String] = [:], body: Body? = nil,
         bodyLimit: Int = 256 << 10, answers outcome: Outcome, or others: [Other] = [], refuses refusals: [ErrorID] = [],
         gone: [ErrorID] = [], idempotency: Idempotency = .stored, isAlwaysServed: Bool = false,
-        errors: ErrorShape = .envelope,
+        isLocal: Bool = false, errors: ErrorShape = .envelope,
         admit: (@Sendable (_ parameters: [String: String]) throws(GatewayError) -> Void)? = nil,
         handle: @escaping @Sendable (Call) async throws(GatewayError) -> Answer
     ) {
@@ -162,6 +167,7 @@ struct Route: Sendable {
         self.idempotency = idempotency
         self.errors = errors
         self.isAlwaysServed = isAlwaysServed
+        self.isLocal = isLocal
         self.admit = admit
         self.handle = handle
         parameterNames = Self.parameterNames(of: path)

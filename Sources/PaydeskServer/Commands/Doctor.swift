@@ -98,6 +98,7 @@ struct Doctor: AsyncParsableCommand {
                     "\(view.account.manifest.kind), \(state), priority \(view.account.routing.priority)\(override)\(test)\(routing)"
                 ))
         }
+        findings += try await boxFindings(configuration, store)
         findings.append(try await sellable(gateway))
         findings += try await unchargeable(gateway)
         findings += try await gateway.catalogue.skusGivingNothing().map { empty in
@@ -113,6 +114,26 @@ struct Doctor: AsyncParsableCommand {
             findings += await online(accounts.map(\.account))
         }
         return findings
+    }
+
+    /// Reports the App Store in a box and its purchases; in production they are a fault.
+    private func boxFindings(_ configuration: Configuration, _ store: Store) async throws -> [DoctorFinding] {
+        let count = try await store.report { db in try db.purchases.countFromBox() }
+        if !configuration.isDevelopment {
+            guard count > 0 else { return [] }
+            return [
+                DoctorFinding(
+                    "box", good: false,
+                    "box: true: \(count) purchases are of an App Store in a box; nobody paid for them, and they entitle "
+                        + "nobody here; use a database that no development server has used")
+            ]
+        }
+        guard configuration.development.appStore || count > 0 else { return [] }
+        let place = configuration.development.appStore ? "it runs with the server at /dev/appstore" : "it does not run"
+        return [
+            DoctorFinding(
+                "box", good: true, "box: true: \(count) purchases are of the App Store in a box; \(place)")
+        ]
     }
 
     private func readiness(_ gateway: Gateway, _ store: Store) async -> [DoctorFinding] {

@@ -63,7 +63,7 @@ struct Serve: AsyncParsableCommand {
         do {
             let composition = try Composition(
                 configuration, store: store, providers: CommandLineTool.providers, transport: transport,
-                webhooks: webhooks, logger: logger)
+                webhooks: webhooks, box: try await configuration.boxAuthority(in: store), logger: logger)
             let load = composition.gateway.load
             metrics.observe(gauge: "paydesk_account_health", by: "account") {
                 Dictionary(uniqueKeysWithValues: load.health.map { ($0.rawValue, $1 == .closed ? 1 : 0) })
@@ -122,6 +122,7 @@ struct Serve: AsyncParsableCommand {
         if try await gateway.catalogue.isEmpty(), !configuration.catalogue.isEmpty {
             _ = try await gateway.catalogue.merge(configuration.catalogue, context: context)
         }
+        if !configuration.isDevelopment { try await gateway.purchaseBacklog.withdrawBox(context) }
         try await gateway.accounts.warnOfUnreadableRouting()
         try await gateway.secrets.warnOfMissingKey()
     }

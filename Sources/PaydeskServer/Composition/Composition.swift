@@ -1,3 +1,4 @@
+import AppStoreBox
 import Domain
 import Foundation
 import Gateway
@@ -11,17 +12,22 @@ struct Composition {
     let configuration: Configuration
     let gateway: Gateway
     let logger: Logger
+    /// The App Store in a box that this process runs; nil for none.
+    let box: ServedBox?
 
     /// - Throws: a line for each account setting that a provider refuses (exit 2).
     init(
         _ configuration: Configuration, store: Store, providers: [any PaymentProvider.Type],
-        transport: any HTTPTransport, webhooks: any WebhookTransport = NoWebhooks(), logger: Logger
+        transport: any HTTPTransport, webhooks: any WebhookTransport = NoWebhooks(), box authority: BoxAuthority? = nil,
+        logger: Logger
     ) throws(CommandError) {
         self.configuration = configuration
         self.logger = logger
         let clock = NodeClock(real: SystemDependencies.time)
+        box = authority.map { ServedBox(authority: $0, bundleID: configuration.boxBundle) }
+        let access = try authority.map { authority throws(CommandError) in try configuration.access(to: authority) }
         let registry = try configuration.registry(
-            providers, transport: transport, businessTime: clock.time, logger: logger
+            providers, transport: transport, businessTime: clock.time, box: access, logger: logger
         ) {
             StoredBook(store: store, account: $0)
         }
@@ -65,7 +71,7 @@ struct Composition {
                     pagesBurst: limits.pagesBurst),
                 tokens: try configuration.auth.tokenRules(fetchJWKS: fetchJWKS), version: Release.version,
                 metricsText: metricsText, nodes: nodes, servesTLS: configuration.http.tls != nil,
-                assets: configuration.assets),
+                assets: configuration.assets, box: box),
             logger: logger)
     }
 }
@@ -76,6 +82,7 @@ extension Configuration {
     /// - Throws: a line for each setting that a provider refuses (exit 2).
     func registry(
         _ providers: [any PaymentProvider.Type], transport: any HTTPTransport, businessTime: BusinessTime? = nil,
+        box: AppStoreBoxAccess? = nil,
         logger: Logger? = nil,
         book: (AccountID) -> any AccountBook
     ) throws(CommandError) -> ProviderRegistry {
@@ -92,7 +99,7 @@ extension Configuration {
                 notifyURL: "\(http.publicURL)/v1/notify/\(account.notifyToken ?? "")", publicURL: http.publicURL,
                 log: logger.flatMap { logger in unread.map { .to(logger, account: account.id, unread: $0) } } ?? .silent
             )
-            let settings = ProviderAccount(id: account.id, settings: account.settings, isDevelopment: isDevelopment)
+            let settings = ProviderAccount(id: account.id, settings: account.settings, isDevelopment: isDevelopment, box: box)
             // Goods that anybody can have for nothing are worth a second lock.
             guard takesTestAccounts || !type.isTest(account.settings) else {
                 faults.append("\(account.file): settings: are those of the provider's test mode; use live ones")

@@ -26,6 +26,7 @@ package struct Configuration: Sendable {
     package var retention: Retention
     package var meters: [Meter]
     package var pages: PageSettings
+    package var development: Development
     /// Production takes accounts in a provider's test mode.
     package var allowsTestAccounts: Bool
     /// Sorted by id.
@@ -98,6 +99,13 @@ extension Configuration {
         package var concurrent: Int64
         package var pagesPerSecond: Int64
         package var pagesBurst: Int64
+    }
+
+    package struct Development: Sendable, Equatable {
+        /// True where the server runs an App Store in a box.
+        package var appStore: Bool
+        /// The absolute path of the `.storekit` file with the box's products; nil for the SKUs' products.
+        package var appStoreFile: String?
     }
 
     package struct Retention: Sendable, Equatable {

@@ -7,8 +7,7 @@ enum PaydeskFile {
     static let name = "paydesk.yaml"
     private static let keys = [
         "mode", "http", "database", "secrets", "auth", "default_currency", "orders", "purchases", "webhooks", "limits",
-        "retention", "meters", "pages",
-        "allow_test_accounts",
+        "retention", "meters", "pages", "development", "allow_test_accounts",
     ]
 
     /// - Returns: nil after a fault in a value that has no default; other faults are only recorded.
@@ -31,12 +30,13 @@ enum PaydeskFile {
         let retention = retention(root)
         let meters = MeterSection.read(root)
         let pages = PagesSection.read(root)
+        let development = development(root)
         guard let currency = currency(root), let mode else { return nil }
         return Configuration(
             folder: reading.folder, mode: mode, http: http, databaseURL: url, secretKeys: secretKeys, auth: auth,
             defaultCurrency: currency, orders: orders, purchases: purchases, webhooks: webhooks, limits: limits,
-            retention: retention, meters: meters, pages: pages, allowsTestAccounts: allowsTestAccounts, accounts: [],
-            catalogue: [])
+            retention: retention, meters: meters, pages: pages, development: development,
+            allowsTestAccounts: allowsTestAccounts, accounts: [], catalogue: [])
     }
 
     /// Reads the mode.
@@ -136,5 +136,16 @@ enum PaydeskFile {
         return Configuration.Retention(
             rawDays: retention.integer("raw_days", in: 1...3_650, default: 90),
             idempotencyDays: retention.integer("idempotency_days", in: 1...365, default: 30))
+    }
+
+    private static func development(_ root: MappingReader) -> Configuration.Development {
+        let development = root.section("development", keys: ["appstore", "appstore_file"])
+        let runsAppStore = development.boolean("appstore", default: false)
+        if runsAppStore, !development.reading.isDevelopment {
+            development.fault(
+                "appstore", "runs an App Store that sells for nothing, which production refuses", "write false")
+        }
+        let file = runsAppStore ? development["appstore_file"]?.path() : nil
+        return Configuration.Development(appStore: runsAppStore, appStoreFile: file)
     }
 }

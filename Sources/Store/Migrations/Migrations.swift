@@ -30,5 +30,6 @@ package enum Migrations {
         Migration(number: 27, name: "payment environments", sql: paymentEnvironments),
         Migration(number: 30, name: "sessions", sql: sessions),
         Migration(number: 31, name: "clock", sql: clock),
+        Migration(number: 32, name: "app store in a box", sql: appStoreBox),
     ]
 }

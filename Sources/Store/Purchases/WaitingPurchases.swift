@@ -9,15 +9,15 @@ package struct UnknownProduct: Sendable, Equatable {
     package let newest: Timestamp
 }
 
-/// A stored purchase that waits for a user or a SKU, with the time of its arrival.
-package struct WaitingPurchase: Sendable {
+/// A stored purchase with the time of its arrival.
+package struct ArrivedPurchase: Sendable {
     package let record: PurchaseRecord
     package let key: String
     package let receivedAt: Timestamp
 }
 
 /// The position of the last purchase of a page.
-package struct WaitingCursor: Sendable {
+package struct ArrivalCursor: Sendable {
     package let receivedAt: Timestamp
     package let environment: String
     package let key: String
@@ -57,38 +57,49 @@ extension PurchaseQueries {
         }
     }
 
-    /// Lists purchases that wait for a user or a SKU, newest first; nil lists both.
-    package func listWaiting(
-        _ wait: PurchaseWait?, before cursor: WaitingCursor?, limit: Int64
-    ) throws(StoreError) -> [WaitingPurchase] {
-        let waits =
+    /// Lists purchases by their arrival, newest first.
+    ///
+    /// - Parameter wait: lists only those that wait for this; nil lists all.
+    package func listArrived(
+        _ wait: PurchaseWait?, before cursor: ArrivalCursor?, limit: Int64
+    ) throws(StoreError) -> [ArrivedPurchase] {
+        // Each condition has an index of its own.
+        let condition =
             switch wait {
-            case .unmapped: ["sku IS NULL"]
-            case .unclaimed: ["user_id IS NULL"]
-            case nil: ["sku IS NULL", "user_id IS NULL"]
+            case .unmapped: "sku IS NULL AND"
+            case .unclaimed: "user_id IS NULL AND"
+            case nil: ""
             }
-        // Each condition has an index of its own; a purchase that waits for both is found twice and returned once.
-        let order = "ORDER BY received_at DESC, environment DESC, key DESC LIMIT ?"
-        let parts = waits.map {
-            """
-            SELECT * FROM (SELECT received_at, environment, key FROM purchases
-                WHERE \($0) AND (received_at, environment, key) < (?, ?, ?) \(order)) AS part
-            """
-        }
         let position: [any SQLBindable] = [
             cursor?.receivedAt ?? Timestamp(.max), cursor?.environment ?? "", cursor?.key ?? "", limit,
         ]
         return try db.rows(
             """
-            SELECT \(PurchaseRecord.columns), key, received_at FROM (
-                SELECT environment AS place, key AS name FROM (\(parts.joined(separator: " UNION "))) AS waiting
-                \(order)) AS found
-            CROSS JOIN purchases WHERE environment = found.place AND key = found.name
-            ORDER BY received_at DESC, environment DESC, key DESC
-            """, waits.flatMap { _ in position } + [limit]
+            SELECT \(PurchaseRecord.columns), key, received_at FROM purchases
+            WHERE \(condition) (received_at, environment, key) < (?, ?, ?)
+            ORDER BY received_at DESC, environment DESC, key DESC LIMIT ?
+            """, position
         ).map { row throws(StoreError) in
-            WaitingPurchase(
+            ArrivedPurchase(
                 record: try PurchaseRecord(row: row), key: try row.text("key"), receivedAt: try row.time("received_at"))
         }
+    }
+
+    /// Lists purchases of an App Store in a box that have an owner and an order, in the order of their keys.
+    package func listFromBox(
+        after cursor: (Environment, String)?, limit: Int64
+    ) throws(StoreError) -> [PurchaseRecord] {
+        try db.rows(
+            """
+            SELECT \(PurchaseRecord.columns) FROM purchases
+            WHERE box = 1 AND order_id IS NOT NULL AND user_id IS NOT NULL AND (environment, key) > (?, ?)
+            ORDER BY environment, key LIMIT ?
+            """, [cursor?.0.rawValue ?? "", cursor?.1 ?? "", limit]
+        ).map(PurchaseRecord.init(row:))
+    }
+
+    /// Counts the purchases of an App Store in a box.
+    package func countFromBox() throws(StoreError) -> Int64 {
+        try db.row("SELECT COUNT(*) AS n FROM purchases WHERE box = 1")?.int("n") ?? 0
     }
 }

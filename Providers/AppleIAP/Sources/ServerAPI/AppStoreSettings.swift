@@ -13,14 +13,31 @@ struct AppStoreSettings {
     let addresses: [AppleEnvironment: String]
     let isPreRelease: Bool
 
-    /// - Returns: nil without a key; then the API is never called.
+    /// Reads the settings; without a key, Sandbox calls use the key and the address of the App Store in a box.
+    ///
+    /// - Returns: nil without a key and a box; then the API is never called.
     /// - Throws: every fault of the key and the addresses.
     init?(_ account: ProviderAccount) throws(ProviderSetupError) {
         let reader = ProviderSettingsReader(account)
         let settings = Self.read(reader)
         try reader.check()
-        guard let settings else { return nil }
-        self = settings
+        if let settings {
+            self = settings
+        } else if let box = Self.box(of: account) {
+            self = box
+        } else {
+            return nil
+        }
+    }
+
+    /// - Returns: nil where no box runs, and where the account does not accept Sandbox.
+    private static func box(of account: ProviderAccount) -> AppStoreSettings? {
+        let accepted = account.settings.texts("environments")
+        guard account.isDevelopment, let box = account.box,
+            account.settings["environments"] == nil || accepted.contains(AppleEnvironment.sandbox.rawValue),
+            let key = try? AppStoreKey(keyID: box.keyID, issuerID: box.issuerID, pem: box.privateKey)
+        else { return nil }
+        return AppStoreSettings(key: key, addresses: [.sandbox: box.address], isPreRelease: false)
     }
 
     private init(key: AppStoreKey, addresses: [AppleEnvironment: String], isPreRelease: Bool) {
