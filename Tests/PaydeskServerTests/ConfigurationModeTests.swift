@@ -51,8 +51,9 @@ struct ConfigurationModeTests {
     }
 
     @Test func `the box's file must be readable`() throws {
-        let lines = try ConfigurationFixture.development(["development": "{appstore: true, appstore_file: no.storekit}"])
-            .faults()
+        let lines = try ConfigurationFixture.development(["development": "{appstore: true, appstore_file: no.storekit}"]
+        )
+        .faults()
         #expect(lines.count == 1 && lines.first?.contains("development.appstore_file: ") == true)
     }
 

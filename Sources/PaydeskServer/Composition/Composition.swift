@@ -99,7 +99,8 @@ extension Configuration {
                 notifyURL: "\(http.publicURL)/v1/notify/\(account.notifyToken ?? "")", publicURL: http.publicURL,
                 log: logger.flatMap { logger in unread.map { .to(logger, account: account.id, unread: $0) } } ?? .silent
             )
-            let settings = ProviderAccount(id: account.id, settings: account.settings, isDevelopment: isDevelopment, box: box)
+            let settings = ProviderAccount(
+                id: account.id, settings: account.settings, isDevelopment: isDevelopment, box: box)
             // Goods that anybody can have for nothing are worth a second lock.
             guard takesTestAccounts || !type.isTest(account.settings) else {
                 faults.append("\(account.file): settings: are those of the provider's test mode; use live ones")

@@ -36,7 +36,11 @@ async function call(method, path, body) {
 /** The customers of the box, and those that were added here and have not bought yet. */
 function customers() {
   const found = new Map([["default", { name: "default", token: null, user: null }]]);
-  for (const one of state.customers) found.set(one.customer, { name: one.customer, token: one.app_account_token, user: null });
+  for (const name of state.customers) found.set(name, { name, token: null, user: null });
+  // The token of the newest purchase that carries one.
+  for (const one of state.transactions) {
+    if (one.app_account_token && found.has(one.customer)) found.get(one.customer).token = one.app_account_token;
+  }
   for (const [name, known] of Object.entries(people)) {
     const token = found.get(name)?.token ?? known.token;
     found.set(name, { name, token, user: token === known.token ? known.user : null });

@@ -54,6 +54,14 @@ export class Views {
     return new Intl.NumberFormat(this.locale, { style: "currency", currency, currencyDisplay: "narrowSymbol" }).format(milliunits / 1000);
   }
 
+  /** A period in words, from ISO 8601: P1M, P2W. */
+  period(text) {
+    const [, count, unit] = /^P(\d+)([DWMY])$/.exec(text ?? "") ?? [];
+    if (!unit) return null;
+    const word = this.words.period[{ D: "day", W: "week", M: "month", Y: "year" }[unit]];
+    return count === "1" ? word : `${count} ${word}`;
+  }
+
   button(action, text, values = {}, kind = "") {
     const data = Object.fromEntries(Object.entries(values).map(([key, value]) => [`data-${key}`, value]));
     return make("button", { type: "button", class: `button small ${kind}`.trim(), "data-action": action, ...data }, text);
@@ -115,12 +123,12 @@ export class Views {
     if (!products.length) return this.card("products", t.buyAs(chosen.name), null, this.empty(t.noProducts));
     const rows = products.map((product, index) => {
       const isRunning = running.some((one) => one.product_id === product.product_id);
-      const cost = this.money(product.price, product.currency);
-      const period = product.period && t.period[product.period.unit];
-      const words = period ? t.each(cost, product.period.count === 1 ? period : `${product.period.count} ${period}`) : t.once(cost);
+      const cost = product.prices.length ? this.money(product.prices[0].milliunits, product.prices[0].currency) : "–";
+      const period = this.period(product.period);
+      const words = period ? t.each(cost, period) : t.once(cost);
       const tools = [];
-      if (product.type === "Consumable") tools.push(this.field(`quantity-${index}`, t.quantity, this.number("quantity", 1, 1, 10)));
-      if (product.type === "Auto-Renewable Subscription") {
+      if (product.kind === "consumable") tools.push(this.field(`quantity-${index}`, t.quantity, this.number("quantity", 1, 1, 10)));
+      if (product.kind === "subscription") {
         tools.push(this.field(`offer-${index}`, t.offer, this.select("offer", [["", t.noOffer], ...["introductory", "promotional", "offer_code", "win_back"].map((o) => [o, t[o]])], "")));
       }
       tools.push(make("button", { type: "submit", class: "button small", "aria-label": `${t.buy}: ${product.name}` }, t.buy));
@@ -140,19 +148,19 @@ export class Views {
     const submit = (name) => make("button", { type: "submit", class: "button small", name: "act", value: name }, t[name]);
     const others = products.filter((p) => p.group && p.group === one.group && p.product_id !== one.product_id).map((p) => [p.product_id, p.name]);
     const product = products.find((p) => p.product_id === one.product_id);
-    const end = one.expires_at <= now ? t.ended(this.date(one.expires_at)) : one.auto_renew ? t.renews(this.date(one.expires_at)) : t.ends(this.date(one.expires_at));
-    const groups = one.ownership === "FAMILY_SHARED" ? [group(t.family, act("unshare", "danger"))] : [
+    const end = one.expires_at <= now ? t.ended(this.date(one.expires_at)) : one.will_renew ? t.renews(this.date(one.expires_at)) : t.ends(this.date(one.expires_at));
+    const groups = one.is_family_shared ? [group(t.family, act("unshare", "danger"))] : [
       group(t.nextPeriod, act("renew"), this.field(`days-${index}`, t.days, this.number("days", 30, 1, 90)), submit("extend"), act("expire", "danger")),
       group(t.card, this.field(`grace-${index}`, t.grace, this.select("grace", [16, 0, 3, 28].map((n) => [String(n), t.graceDays(n)]), "16")), submit("fail_renewal"), act("recover")),
-      group(t.customer, act(one.auto_renew ? "turn_off" : "turn_on"),
+      group(t.customer, act(one.will_renew ? "turn_off" : "turn_on"),
         ...(others.length ? [this.field(`to-${index}`, t.to, this.select("product_id", others, others[0][0])), submit("upgrade"), submit("downgrade")] : [])),
-      group(t.price, this.field(`price-${index}`, t.newPrice, make("input", { type: "number", name: "price", class: "short", min: 0, step: "0.01", value: (Math.round(one.price / 8) / 100).toFixed(2) })), submit("price_increase"), act("accept_price")),
+      group(t.price, this.field(`price-${index}`, t.newPrice, make("input", { type: "number", name: "price", class: "short", min: 0, step: "0.01", value: (Math.round(one.renewal_price / 8) / 100).toFixed(2) })), submit("price_increase"), act("accept_price")),
       group(t.family, this.field(`member-${index}`, t.member, make("input", { name: "customer", maxlength: 100, value: "family" })), submit("share")),
     ];
     return this.card(`subscription-${index}`, `${product ? product.name : one.product_id} · ${one.customer}`, null,
       make("div", { class: "pad head-line", "data-id": id }, mark(one.status, `${t.status[one.status]}, ${end}`),
         one.fails ? make("span", { class: "chip test" }, t.failing) : null,
-        make("span", { class: "muted small" }, `${this.money(one.price, one.currency)} · `, make("span", { class: "mono" }, id))),
+        make("span", { class: "muted small" }, `${this.money(one.renewal_price, one.currency)} · `, make("span", { class: "mono" }, id))),
       make("div", { class: "pad groups" }, groups));
   }
 
@@ -160,8 +168,8 @@ export class Views {
     const t = this.words;
     if (!transactions.length) return this.card("transactions", t.transactions, null, this.empty(t.noTransactions));
     const rows = transactions.map((one, index) => {
-      const state = one.revoked_at ? ["revoked", one.revocation_percentage < 100 ? t.refundedPart(one.revocation_percentage) : t.refunded]
-        : one.is_upgraded ? ["expired", t.upgraded] : ["active", one.ownership === "FAMILY_SHARED" ? t.shared : t.bought];
+      const state = one.revoked_at ? ["revoked", (one.refunded_percentage ?? 100) < 100 ? t.refundedPart(one.refunded_percentage) : t.refunded]
+        : one.is_upgraded ? ["expired", t.upgraded] : ["active", one.is_family_shared ? t.shared : t.bought];
       const act = (name, kind = "") => this.button("act-on", t[name], { act: name, transaction: one.transaction_id }, kind);
       const tools = one.revoked_at ? [act("refund_reversed")] : [
         this.field(`percent-${index}`, t.percentage, this.number("percentage", 100, 1, 100)),
@@ -186,7 +194,7 @@ export class Views {
       make("div", {}, make("p", { class: "mono strong" }, [one.type, one.subtype].filter(Boolean).join(" · ")),
         make("p", { class: "sub" }, one.attempts.length
           ? one.attempts.map((a) => mark(a.status >= 200 && a.status < 300 ? "active" : "expired", String(a.status ?? "–")))
-          : mark("none", t.notSent), one.at ? [" ", this.time(one.at)] : null)),
+          : mark("none", t.notSent), one.attempts.length ? [" ", this.time(one.attempts[0].at)] : null)),
       this.button("copy", t.payload, { uuid: one.uuid }, "quiet")));
     return this.card("notifications", t.notifications, null, form, make("ul", { class: "rows", "data-list": "notifications" }, rows));
   }

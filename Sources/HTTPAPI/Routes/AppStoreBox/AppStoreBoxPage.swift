@@ -14,11 +14,20 @@ struct AppStoreBoxPage {
     var routes: [Route] {
         [
             asset("readAppStoreBox", "/dev/appstore", "text/html; charset=utf-8", PackageResources.page_html),
-            asset("readAppStoreBoxTokens", "/dev/appstore/tokens.css", "text/css; charset=utf-8", PackageResources.tokens_css),
-            asset("readAppStoreBoxStyle", "/dev/appstore/page.css", "text/css; charset=utf-8", PackageResources.page_css),
-            asset("readAppStoreBoxScript", "/dev/appstore/page.js", "text/javascript; charset=utf-8", PackageResources.page_js),
-            asset("readAppStoreBoxTexts", "/dev/appstore/texts.js", "text/javascript; charset=utf-8", PackageResources.texts_js),
-            asset("readAppStoreBoxViews", "/dev/appstore/views.js", "text/javascript; charset=utf-8", PackageResources.views_js),
+            asset(
+                "readAppStoreBoxTokens", "/dev/appstore/tokens.css", "text/css; charset=utf-8",
+                PackageResources.tokens_css),
+            asset(
+                "readAppStoreBoxStyle", "/dev/appstore/page.css", "text/css; charset=utf-8", PackageResources.page_css),
+            asset(
+                "readAppStoreBoxScript", "/dev/appstore/page.js", "text/javascript; charset=utf-8",
+                PackageResources.page_js),
+            asset(
+                "readAppStoreBoxTexts", "/dev/appstore/texts.js", "text/javascript; charset=utf-8",
+                PackageResources.texts_js),
+            asset(
+                "readAppStoreBoxViews", "/dev/appstore/views.js", "text/javascript; charset=utf-8",
+                PackageResources.views_js),
         ]
     }
 

@@ -56,7 +56,11 @@ private struct TransferFields: Decodable {
 
 extension Route.Query {
     fileprivate static let storedPurchases: [Route.Query] =
-        [query("state", .words(PurchaseWait.self), "Only those that give nothing yet: no SKU knows their product, or no user has claimed them.")]
+        [
+            query(
+                "state", .words(PurchaseWait.self),
+                "Only those that give nothing yet: no SKU knows their product, or no user has claimed them.")
+        ]
         + page(.timeCursor("(?:\(Environment.allCases.map(\.rawValue).joined(separator: "|")))"))
 }
 
@@ -67,7 +71,8 @@ extension Shape {
             "transaction_id": .string, "original_transaction_id": .string, "product_id": .string,
             "bundle_id": .string, "type": .string.noted("Apple's own word."),
             "environment": .words(Environment.self), "account": .string,
-            "box": .boolean.noted("True for a purchase of the App Store in a box, for which nobody paid."), "price": .money.orNull,
+            "box": .boolean.noted("True for a purchase of the App Store in a box, for which nobody paid."),
+            "price": .money.orNull,
             "purchased_at": .time, "expires_at": .time.orNull, "received_at": .time,
             "user_id": .string.orNull.noted("Null while nobody has claimed it."),
             "sku": .string.orNull.noted("Null while no SKU knows its product."),
