@@ -19,7 +19,7 @@ struct BoxPurchaseTests {
         let provider = try AppleIAPProvider(
             account: ProviderAccount(id: id, settings: setup.settings, isDevelopment: false, box: setup.box),
             context: ProviderContext(
-                http: apple.desk.transport, time: base.time, random: base.random,
+                http: apple.desk.transport, time: base.time.real, random: base.random,
                 book: StoredBook(store: apple.store, account: id), notifyURL: "", publicURL: GatewayFixture.publicURL))
         return apple.desk.node(
             replacing: ConfiguredAccount(

@@ -4,7 +4,7 @@ import Testing
 @testable import AppStoreBox
 
 /// The App Store in a box over months: random lives, many subscriptions, lazy and eager time.
-@Suite struct BoxLifeTests {
+@Suite struct RandomLifeTests {
     /// 2025-01-31 10:00:00.345 UTC.
     private static let start: Int64 = 1_738_317_600_345
     private static let day = BoxWorld.day
