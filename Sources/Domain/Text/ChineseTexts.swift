@@ -18,6 +18,8 @@ package enum ChineseTexts {
         "is not offered by this session": "该会话不提供此商品",
         "is unknown": "未知",
         "must be an account and a contract type": "必须是账户和合约类型",
+        "must be later than now": "必须晚于现在",
+        "or to: exactly one of the two is needed": "或 to：两者必须且只能给出一个",
         "there is no order": "没有订单",
         "is not for a portal": "不能用于自助页面的会话",
         "no account takes Apple's external purchases": "没有账户接受 Apple 的外部购买",
