@@ -224,7 +224,8 @@ extension PurchaseQueries where Connection == any Transaction {
             purchase.appAccountToken, purchase.isRenewal, purchase.isUpgraded, purchase.isFamilyShared,
             purchase.revocation?.at, purchase.revocation?.reason, purchase.revocation?.percentage,
             purchase.revocation?.endsSharing, try purchase.offer?.storedJSON(), purchase.commitmentEndsAt,
-            purchase.webOrderLineItemID, purchase.receipt?.rawValue, purchase.receiptEndsAt, purchase.isFromBox, evidence,
+            purchase.webOrderLineItemID, purchase.receipt?.rawValue, purchase.receiptEndsAt, purchase.isFromBox,
+            evidence,
             now)
     }
 
