@@ -12,6 +12,39 @@ static const unsigned char Assets_cashier_cashier_js[] = {
 static const unsigned char Assets_cashier_return_js[] = {
 #embed "../Pages/Assets/cashier/return.js"
 };
+static const unsigned char Assets_console_api_js[] = {
+#embed "../Pages/Assets/console/api.js"
+};
+static const unsigned char Assets_console_console_css[] = {
+#embed "../Pages/Assets/console/console.css"
+};
+static const unsigned char Assets_console_curl_js[] = {
+#embed "../Pages/Assets/console/curl.js"
+};
+static const unsigned char Assets_console_dom_js[] = {
+#embed "../Pages/Assets/console/dom.js"
+};
+static const unsigned char Assets_console_en_json[] = {
+#embed "../Pages/Assets/console/en.json"
+};
+static const unsigned char Assets_console_format_js[] = {
+#embed "../Pages/Assets/console/format.js"
+};
+static const unsigned char Assets_console_main_js[] = {
+#embed "../Pages/Assets/console/main.js"
+};
+static const unsigned char Assets_console_money_js[] = {
+#embed "../Pages/Assets/console/money.js"
+};
+static const unsigned char Assets_console_router_js[] = {
+#embed "../Pages/Assets/console/router.js"
+};
+static const unsigned char Assets_console_text_js[] = {
+#embed "../Pages/Assets/console/text.js"
+};
+static const unsigned char Assets_console_zh_Hans_json[] = {
+#embed "../Pages/Assets/console/zh-Hans.json"
+};
 static const unsigned char Assets_sdk_client_js[] = {
 #embed "../Pages/Assets/sdk/client.js"
 };
@@ -153,6 +186,9 @@ static const unsigned char Templates_summary_mustache[] = {
 static const unsigned char Templates_ways_mustache[] = {
 #embed "../Pages/Templates/ways.mustache"
 };
+static const unsigned char Templates_console_mustache[] = {
+#embed "../Pages/Templates/console.mustache"
+};
 static const unsigned char Texts_en_json[] = {
 #embed "../Pages/Texts/en.json"
 };
@@ -164,6 +200,17 @@ static const struct cpages_file files[] = {
     {"Assets/cashier/banner.js", Assets_cashier_banner_js, sizeof Assets_cashier_banner_js},
     {"Assets/cashier/cashier.js", Assets_cashier_cashier_js, sizeof Assets_cashier_cashier_js},
     {"Assets/cashier/return.js", Assets_cashier_return_js, sizeof Assets_cashier_return_js},
+    {"Assets/console/api.js", Assets_console_api_js, sizeof Assets_console_api_js},
+    {"Assets/console/console.css", Assets_console_console_css, sizeof Assets_console_console_css},
+    {"Assets/console/curl.js", Assets_console_curl_js, sizeof Assets_console_curl_js},
+    {"Assets/console/dom.js", Assets_console_dom_js, sizeof Assets_console_dom_js},
+    {"Assets/console/en.json", Assets_console_en_json, sizeof Assets_console_en_json},
+    {"Assets/console/format.js", Assets_console_format_js, sizeof Assets_console_format_js},
+    {"Assets/console/main.js", Assets_console_main_js, sizeof Assets_console_main_js},
+    {"Assets/console/money.js", Assets_console_money_js, sizeof Assets_console_money_js},
+    {"Assets/console/router.js", Assets_console_router_js, sizeof Assets_console_router_js},
+    {"Assets/console/text.js", Assets_console_text_js, sizeof Assets_console_text_js},
+    {"Assets/console/zh-Hans.json", Assets_console_zh_Hans_json, sizeof Assets_console_zh_Hans_json},
     {"Assets/sdk/client.js", Assets_sdk_client_js, sizeof Assets_sdk_client_js},
     {"Assets/sdk/define.js", Assets_sdk_define_js, sizeof Assets_sdk_define_js},
     {"Assets/sdk/dialog.js", Assets_sdk_dialog_js, sizeof Assets_sdk_dialog_js},
@@ -211,6 +258,7 @@ static const struct cpages_file files[] = {
     {"Templates/stripe.mustache", Templates_stripe_mustache, sizeof Templates_stripe_mustache},
     {"Templates/summary.mustache", Templates_summary_mustache, sizeof Templates_summary_mustache},
     {"Templates/ways.mustache", Templates_ways_mustache, sizeof Templates_ways_mustache},
+    {"Templates/console.mustache", Templates_console_mustache, sizeof Templates_console_mustache},
     {"Texts/en.json", Texts_en_json, sizeof Texts_en_json},
     {"Texts/zh-Hans.json", Texts_zh_Hans_json, sizeof Texts_zh_Hans_json},
 };

@@ -21,6 +21,8 @@ struct AuthorizationTests {
         "GET /pay/{token}", "GET /pay/s", "GET /pay/s/{session}", "POST /pay/s/{session}",
         "GET /pay/s/{session}/qr.svg", "GET /pay/s/{session}/qr.png", "GET /assets/{name}/{file}",
         "GET /assets/{name}", "GET /sdk/{name}/{file}", "GET /sdk/{name}",
+        // The page of the console holds no data.
+        "GET /console",
     ]
     /// Users' routes in the form of other clients.
     private static let compatible: Set<String> = ["POST /apple-iap/verify"]
