@@ -53,7 +53,12 @@ export function routingAct(account) {
   };
 }
 
-/** A purchase by the user `demo` over this account. @param {any} account @param {any[]} skus @returns {Act} */
+/**
+ * A purchase by the user `demo` over this account.
+ * @param {any} account
+ * @param {any[]} skus
+ * @returns {Act}
+ */
 export function testAct(account, skus) {
   const fits = skus.filter(sku => sku.kind !== "subscription");
   const sold = fits.length > 0 ? fits : skus;

@@ -1,6 +1,7 @@
 // @ts-check
-import { Fault, needed, whole } from "./fields.js";
+import { needed, whole } from "./fields.js";
 import { note } from "./parts.js";
+import { stay } from "./result.js";
 import { to } from "./router.js";
 import { shownNames } from "./names.js";
 import { t } from "./text.js";
@@ -76,7 +77,6 @@ const moveAct = (user, units, name) => ({
   ],
   request: values => {
     const unit = needed(values, "unit");
-    if (!/^[A-Za-z0-9_.-]{1,64}$/.test(unit)) throw new Fault("unit", t("fault_unit"));
     const amount = whole(values, "amount", 1);
     return { method: "POST", path: ["users", user, "balances", unit, name], body: { amount, reason: needed(values, "reason") } };
   },
@@ -116,6 +116,7 @@ export const eraseAct = user => ({
   request: () => ({ method: "POST", path: ["users", user, "erase"], body: {} }),
   done: () => t("erase_done"),
   after: () => {
+    stay();
     location.hash = to("people");
   },
 });

@@ -5,7 +5,7 @@ import { Fault } from "./fields.js";
 import { money, number } from "./format.js";
 import { minor } from "./money.js";
 import { note } from "./parts.js";
-import { wordsOf } from "./result.js";
+import { stay, wordsOf } from "./result.js";
 import { to } from "./router.js";
 import { nameOf } from "./names.js";
 import { t } from "./text.js";
@@ -50,8 +50,9 @@ export function saveAct(before, request, dry, form, reload) {
     },
     after: data => {
       const address = to("catalogue", data.id);
-      if (location.hash === address) reload();
-      else location.hash = address;
+      if (location.hash === address) return reload();
+      stay();
+      location.hash = address;
     },
   };
 }
@@ -63,7 +64,11 @@ export const archiveAct = sku => ({
   request: () => ({ method: "DELETE", path: ["skus", sku.id] }), done: () => t("archive_done"),
 });
 
-/** The price of those who renew now, with notice. @param {SKU} sku @returns {Act} */
+/**
+ * The price of those who renew now, with notice.
+ * @param {SKU} sku
+ * @returns {Act}
+ */
 export const priceChangeAct = sku => ({
   name: "price-change", title: t("price_change_title"), confirm: t("price_change_confirm"), body: note("warn", "warn", t("price_change_warning"), t("price_change_text")),
   fields: [...sku.prices.map(/** @param {any} price @param {number} index */ (price, index) => ({ name: `prices[${index}].value`, label: `${t("price")}, ${price.currency}`, type: "money", currency: price.currency, help: t("price_now", { amount: money(price) }) })),

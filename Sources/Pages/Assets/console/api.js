@@ -31,7 +31,10 @@ export class CallError extends Error {
 
 const ROOT = "/v1/admin/";
 
-/** The address of a call. @param {Request} request */
+/**
+ * The address of a call.
+ * @param {Request} request
+ */
 export function address(request) {
   const query = new URLSearchParams();
   for (const [name, value] of Object.entries(request.query ?? {})) {
@@ -43,7 +46,10 @@ export function address(request) {
 
 const listeners = /** @type {(() => void)[]} */ ([]);
 
-/** Tells `listener` of every answer that says that nobody is signed in. @param {() => void} listener */
+/**
+ * Tells `listener` of every answer that says that nobody is signed in.
+ * @param {() => void} listener
+ */
 export const onSignedOut = listener => listeners.push(listener);
 
 /**

@@ -3,7 +3,10 @@ import { address } from "./api.js";
 
 /** @typedef {import("./api.js").Request} Request */
 
-/** A text as one word of a POSIX shell. @param {string} text */
+/**
+ * A text as one word of a POSIX shell.
+ * @param {string} text
+ */
 export const quoted = text => `'${text.replaceAll("'", "'\\''")}'`;
 
 /**

@@ -62,5 +62,8 @@ export function icon(name, style = "icon") {
 
 let last = 0;
 
-/** An id that no other element has. @param {string} stem */
+/**
+ * An id that no other element has.
+ * @param {string} stem
+ */
 export const unique = stem => `${stem}-${(last += 1)}`;

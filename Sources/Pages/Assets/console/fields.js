@@ -27,7 +27,10 @@ export class Fault extends Error {
   }
 }
 
-/** A labelled field. @param {Field} field */
+/**
+ * A labelled field.
+ * @param {Field} field
+ */
 export function fieldRow(field) {
   const id = unique("f");
   if (field.type === "checks") return checks(field, id);
@@ -50,7 +53,11 @@ function control(field, common) {
   }
 }
 
-/** A field with a sign before it. @param {string} text @param {Element} input */
+/**
+ * A field with a sign before it.
+ * @param {string} text
+ * @param {Element} input
+ */
 export const affix = (text, input) => h("div", { class: "affix" }, h("span", { "aria-hidden": "true" }, text), input);
 
 /** @param {Field} field @param {string} id */
@@ -73,7 +80,10 @@ export function valuesOf(form) {
   return values;
 }
 
-/** Takes the marks of refused fields away. @param {Element} form */
+/**
+ * Takes the marks of refused fields away.
+ * @param {Element} form
+ */
 export function unmark(form) {
   for (const each of Array.from(form.querySelectorAll("[aria-invalid]"))) each.removeAttribute("aria-invalid");
   for (const each of Array.from(form.querySelectorAll("[data-fault]"))) each.remove();

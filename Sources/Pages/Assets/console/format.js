@@ -5,7 +5,10 @@ import { t, words } from "./text.js";
 
 /** @typedef {{value: number, currency: string}} Money minor units */
 
-/** An amount in the reader's notation. @param {Money} money */
+/**
+ * An amount in the reader's notation.
+ * @param {Money} money
+ */
 export const money = money => amount(money, words.locale);
 
 /**
@@ -21,13 +24,22 @@ export function amountOf(field, value) {
 /** @param {number} at seconds */
 export const iso = at => new Date(at * 1000).toISOString().replace(".000Z", "Z");
 
-/** A number with the language's separators. @param {number} value */
+/**
+ * A number with the language's separators.
+ * @param {number} value
+ */
 export const number = value => new Intl.NumberFormat(words.locale === "zh-Hans" ? "zh-Hans-CN" : "en-US").format(value);
 
-/** A day and minute. @param {number} at seconds */
+/**
+ * A day and minute.
+ * @param {number} at seconds
+ */
 export const exact = at => minute(at, words.locale);
 
-/** A day. @param {number} at seconds */
+/**
+ * A day.
+ * @param {number} at seconds
+ */
 export const date = at => day(at, words.locale);
 
 /**
@@ -67,11 +79,17 @@ export function time(at, look = {}) {
   return h("time", { datetime: iso(at), title: exact(at), "data-field": look.field }, text);
 }
 
-/** An id that is too long for a line, by its ends. @param {string} id */
+/**
+ * An id that is too long for a line, by its ends.
+ * @param {string} id
+ */
 export function short(id) {
   const tail = id.lastIndexOf("_");
   return id.length <= 16 ? id : `${tail > 0 && tail < 6 ? id.slice(0, tail + 1) : id.slice(0, 4)}…${id.slice(-6)}`;
 }
 
-/** A number of days in words. @param {number} count */
+/**
+ * A number of days in words.
+ * @param {number} count
+ */
 export const days = count => (count === 1 ? t("one_day") : t("days", { count: number(count) }));

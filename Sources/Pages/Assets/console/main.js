@@ -5,7 +5,7 @@ import { h } from "./dom.js";
 import { frame, mark } from "./frame.js";
 import { Context } from "./page.js";
 import { empty } from "./parts.js";
-import { clear, wordsOf } from "./result.js";
+import { clear, left, wordsOf } from "./result.js";
 import { place, to } from "./router.js";
 import { screens } from "./screens.js";
 import { resume, session, signIn, signOut } from "./session.js";
@@ -30,7 +30,10 @@ function body(...nodes) {
   if (!main.isConnected) document.body.append(main);
 }
 
-/** Shows the sign-in in the place of everything; after it the address is shown again. @param {unknown} [refused] */
+/**
+ * Shows the sign-in in the place of everything; after it the address is shown again.
+ * @param {unknown} [refused]
+ */
 function askToSignIn(refused) {
   shown.abort();
   closeAll();
@@ -71,7 +74,10 @@ async function change(locale) {
   else askToSignIn();
 }
 
-/** Draws the screen of the address. @param {boolean} [again] after an act: the reader stays where they are */
+/**
+ * Draws the screen of the address.
+ * @param {boolean} [again] after an act: the reader stays where they are
+ */
 async function show(again = false) {
   shown.abort();
   const mine = new AbortController();
@@ -80,7 +86,7 @@ async function show(again = false) {
   const isSame = again && drawn === location.hash;
   if (!isSame) {
     closeAll();
-    clear();
+    left();
   }
   label(here.screen, true);
   mark(here.screen, t(`nav_${here.screen}`) === `{nav_${here.screen}}` ? "Paydesk" : t(`nav_${here.screen}`));
@@ -111,7 +117,10 @@ async function show(again = false) {
   }
 }
 
-/** Gives the focus to the successor of a button whose screen was drawn again. @param {Element | null} old */
+/**
+ * Gives the focus to the successor of a button whose screen was drawn again.
+ * @param {Element | null} old
+ */
 function refocus(old) {
   if (document.querySelector("dialog[open]")) return;
   const row = old?.closest("tr[data-id]")?.getAttribute("data-id");

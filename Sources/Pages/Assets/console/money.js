@@ -42,7 +42,10 @@ export function major(value, currency) {
 /** @param {string} text */
 export const isCurrency = text => /^[A-Z]{3}$/.test(text);
 
-/** The sign of a currency, ¥. @param {string} currency */
+/**
+ * The sign of a currency, ¥.
+ * @param {string} currency
+ */
 export function sign(currency) {
   if (!isCurrency(currency)) return "";
   const parts = new Intl.NumberFormat("en", { style: "currency", currency, currencyDisplay: "narrowSymbol" }).formatToParts(0);

@@ -83,7 +83,10 @@ export function page(context, head, ...children) {
     shown[1], ...children);
 }
 
-/** The button and the text of a screen's calls. @param {import("./api.js").Request[]} reads */
+/**
+ * The button and the text of a screen's calls.
+ * @param {import("./api.js").Request[]} reads
+ */
 function curlOf(reads) {
   const text = h("pre", { class: "wrap", "data-curl": true, tabindex: "0", "aria-label": "curl", hidden: true, id: unique("curl") });
   const toggle = h("button", { type: "button", class: "button quiet", "data-action": "curl", "aria-expanded": "false", "aria-controls": text.id, onclick: () => {

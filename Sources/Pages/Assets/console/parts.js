@@ -74,7 +74,10 @@ export function empty(symbol, title, text, ...acts) {
   return h("div", { class: "empty", "data-empty": true }, icon(symbol), h("h2", {}, title), h("p", {}, text), given.length > 0 ? h("div", { class: "acts" }, given) : null);
 }
 
-/** A short line in the place of an empty list inside a card. @param {string} text */
+/**
+ * A short line in the place of an empty list inside a card.
+ * @param {string} text
+ */
 export const none = text => h("p", { class: "pad muted", "data-empty": true }, text);
 
 /**

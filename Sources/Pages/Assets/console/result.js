@@ -12,6 +12,19 @@ export function clear() {
   shown = null;
 }
 
+let staysOnce = false;
+
+/** Keeps the outcome over the next change of the screen, which the act itself makes. */
+export function stay() {
+  staysOnce = true;
+}
+
+/** Takes the outcome away when another screen is shown. */
+export function left() {
+  if (!staysOnce) clear();
+  staysOnce = false;
+}
+
 /**
  * Shows the outcome of an act, in the dialog that is open, else at the foot of the page.
  * @param {"ok" | "error"} kind

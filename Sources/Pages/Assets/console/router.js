@@ -29,7 +29,10 @@ export function place(hash) {
   }
 }
 
-/** The part of the navigation that a screen belongs to. @param {string} screen */
+/**
+ * The part of the navigation that a screen belongs to.
+ * @param {string} screen
+ */
 export function section(screen) {
   return Object.keys(SCREENS).find(name => SCREENS[name]?.includes(screen)) ?? null;
 }

@@ -11,7 +11,10 @@ import { said, t } from "./text.js";
 
 /** @typedef {import("./page.js").Context} Context */
 
-/** Who takes the money, and whether they answer. @param {Context} context */
+/**
+ * Who takes the money, and whether they answer.
+ * @param {Context} context
+ */
 export async function accounts(context) {
   const isTestable = isDevelopment() && mayAct();
   const [found, skus] = await Promise.all([context.get(["accounts"]), isTestable ? context.also(["skus"], { limit: "200" }) : null]);
@@ -40,7 +43,10 @@ function notifications(row) {
   return row.notify_url ? [copyable(row.notify_url, t("copy_address", { name: row.id }), { field: "notify_url" }), last] : last;
 }
 
-/** Which payments it takes, in words. @param {any} rules */
+/**
+ * Which payments it takes, in words.
+ * @param {any} rules
+ */
 function routing(rules) {
   if (!rules) return "–";
   const parts = [t("priority_weight", { priority: number(rules.priority ?? 0), weight: number(rules.weight ?? 0) })];

@@ -9,7 +9,10 @@ import { to } from "./router.js";
 import { said, t } from "./text.js";
 import { same } from "./sku-model.js";
 
-/** Who did what. @param {import("./page.js").Context} context */
+/**
+ * Who did what.
+ * @param {import("./page.js").Context} context
+ */
 export async function audit(context) {
   const { query } = context;
   const found = await context.get(["audit"], { subject: query.get("subject"), actor: query.get("actor"), ...dayBounds(query), cursor: query.get("cursor") });
@@ -46,7 +49,10 @@ function members(text) {
   }
 }
 
-/** What an act changed, member by member. @param {any} row */
+/**
+ * What an act changed, member by member.
+ * @param {any} row
+ */
 export function diff(row) {
   const [before, after] = [members(row.before), members(row.after)];
   const names = [...new Set([...Object.keys(before), ...Object.keys(after)])].filter(name => !same(before[name] ?? null, after[name] ?? null));
@@ -57,7 +63,10 @@ export function diff(row) {
   return names.length <= 3 ? h("ul", { class: "diff" }, first) : h("div", {}, h("ul", { class: "diff" }, first), h("details", {}, h("summary", {}, icon("chev", "icon-s turn"), t("and_more", { count: names.length - 3 })), h("ul", { class: "diff" }, names.slice(3).map(line))));
 }
 
-/** The entries of a person's page, the newest first. @param {any[]} items */
+/**
+ * The entries of a person's page, the newest first.
+ * @param {any[]} items
+ */
 export function entries(items) {
   return items.map(item => h("li", {}, icon("audit"), h("div", {}, h("p", {}, said("action", item.action)), h("p", {}, [item.reason, item.actor].filter(Boolean).join(" · "))), time(item.at)));
 }

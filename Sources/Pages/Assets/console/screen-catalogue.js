@@ -16,7 +16,10 @@ import { said, t } from "./text.js";
 
 /** @typedef {import("./page.js").Context} Context */
 
-/** What is sold, and what was bought that no SKU knows. @param {Context} context */
+/**
+ * What is sold, and what was bought that no SKU knows.
+ * @param {Context} context
+ */
 export async function catalogue(context) {
   const [found, waiting] = await Promise.all([context.get(["skus"], { limit: "200", cursor: context.query.get("cursor") }), context.get(["products", "waiting"])]);
   const shown = context.query.get("show");
@@ -47,7 +50,11 @@ export async function catalogue(context) {
 /** @param {any} sku */
 const pricesOf = sku => [...(sku.prices ?? []), ...(sku.options ?? []).flatMap(/** @param {any} option */ option => option.prices)];
 
-/** The currencies of the catalogue, the most frequent first. @param {any[]} skus @returns {string[]} */
+/**
+ * The currencies of the catalogue, the most frequent first.
+ * @param {any[]} skus
+ * @returns {string[]}
+ */
 function currenciesOf(skus) {
   const counts = /** @type {Record<string, number>} */ ({});
   for (const price of skus.flatMap(pricesOf)) counts[price.currency] = (counts[price.currency] ?? 0) + 1;

@@ -15,7 +15,10 @@ import { said, t } from "./text.js";
 const DAY = 86_400;
 const DAYS = 30;
 
-/** What was paid, and what waits for a person. @param {Context} context */
+/**
+ * What was paid, and what waits for a person.
+ * @param {Context} context
+ */
 export async function home(context) {
   const environments = isDevelopment() ? ["Sandbox", "Production"] : ["Production", "Sandbox"];
   const environment = context.query.get("environment") ?? environments[0] ?? "Production";
@@ -33,7 +36,12 @@ export async function home(context) {
     figures(days, currency, attention.items, today), waits(attention.items), byDayCard(byDay, currency, currencies, environment, today), methodCard(byMethod), refundCard(byDay), findings(doctor.items));
 }
 
-/** Reads every page of a statistic. @param {Context} context @param {Record<string, string>} query @returns {Promise<any[]>} */
+/**
+ * Reads every page of a statistic.
+ * @param {Context} context
+ * @param {Record<string, string>} query
+ * @returns {Promise<any[]>}
+ */
 async function all(context, query) {
   let rows = /** @type {any[]} */ ([]);
   let cursor = null;
@@ -97,7 +105,10 @@ function byDayCard(rows, currency, currencies, environment, today) {
   return card(t("paid_by_day"), { acts: choose }, h("div", { class: "pad" }, chart(points, value => money({ value: Math.round(value), currency: unit }).replace(/\.0+$/, "")), h("p", { class: "help" }, t("today_dashed")), numbers));
 }
 
-/** The columns of each statistic. @returns {import("./list.js").Column[]} */
+/**
+ * The columns of each statistic.
+ * @returns {import("./list.js").Column[]}
+ */
 const moneyColumns = () => [
   { title: t("orders"), style: "num", cell: row => number(row.orders_paid ?? 0) },
   { title: t("paid"), style: "num", cell: row => amountOf("charged", row.charged) },

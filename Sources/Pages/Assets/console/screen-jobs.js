@@ -14,7 +14,10 @@ import { said, t } from "./text.js";
 
 const STATES = ["quarantined", "running", "waiting"];
 
-/** What Paydesk does by itself, the hold of renewals, and the node's last calls. @param {Context} context */
+/**
+ * What Paydesk does by itself, the hold of renewals, and the node's last calls.
+ * @param {Context} context
+ */
 export async function jobs(context) {
   const status = context.query.get("status");
   const [found, billing, requests] = await Promise.all([context.get(["jobs"], { status, cursor: context.query.get("cursor") }), context.also(["billing"]), mayAct() ? context.also(["requests"]) : null]);

@@ -11,7 +11,10 @@ import { said, t } from "./text.js";
 
 const SCOPES = ["admin", "admin:read", "entitlements:read", "entitlements:write", "orders:read", "checkout:write", "refunds:write", "events:read", "webhooks:write"];
 
-/** Who may call. @param {import("./page.js").Context} context */
+/**
+ * Who may call.
+ * @param {import("./page.js").Context} context
+ */
 export async function keys(context) {
   const found = await context.get(["api-keys"], { cursor: context.query.get("cursor") });
   const list = found.items.length === 0 ? empty("keys", t("keys_none_title"), t("keys_none_text")) : [table({ name: "keys", caption: t("nav_keys"), rows: found.items, columns: [

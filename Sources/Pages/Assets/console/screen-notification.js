@@ -9,7 +9,10 @@ import { notificationState } from "./screen-notifications.js";
 import { mayAct } from "./session.js";
 import { said, t } from "./text.js";
 
-/** One message: how it was checked, and what was sent. @param {import("./page.js").Context} context */
+/**
+ * One message: how it was checked, and what was sent.
+ * @param {import("./page.js").Context} context
+ */
 export async function notification(context) {
   const one = await context.get(["notifications", context.id]);
   return page(context, { title: one.type || t("not_read"), crumbs: [[t("nav_notifications"), to("notifications")]], beside: notificationState(one), lead: one.status === "rejected" ? t("refused_lead") : null,
@@ -50,7 +53,10 @@ function sent(one) {
     one.body === null ? h("p", { class: "muted" }, t("sent_dropped")) : [h("h3", {}, one.body_encoding === "base64" ? t("body_base64") : t("body")), h("pre", { class: "wrap", "data-field": "body", tabindex: "0", role: "region", "aria-label": t("body") }, pretty(one))]));
 }
 
-/** JSON with line breaks; another text as it is. @param {any} one */
+/**
+ * JSON with line breaks; another text as it is.
+ * @param {any} one
+ */
 function pretty(one) {
   if (one.body_encoding === "base64") return one.body;
   try {

@@ -8,7 +8,10 @@ import { dot, empty, state } from "./parts.js";
 import { to } from "./router.js";
 import { said, t } from "./text.js";
 
-/** What payment companies said. @param {import("./page.js").Context} context */
+/**
+ * What payment companies said.
+ * @param {import("./page.js").Context} context
+ */
 export async function notifications(context) {
   const { query } = context;
   const [found, accounts] = await Promise.all([context.get(["notifications"], { status: query.get("status"), account: query.get("account"), cursor: query.get("cursor") }), context.also(["accounts"])]);

@@ -10,7 +10,10 @@ import { said, t } from "./text.js";
 
 /** @typedef {import("./page.js").Context} Context */
 
-/** One order: its money, what happened, and what it gave. @param {Context} context */
+/**
+ * One order: its money, what happened, and what it gave.
+ * @param {Context} context
+ */
 export async function order(context) {
   const order = await context.get(["orders", context.id]);
   const left = refundable(order);
@@ -107,7 +110,10 @@ function grants(order) {
   ] })]);
 }
 
-/** What a grant gives, and until when. @param {any} grant */
+/**
+ * What a grant gives, and until when.
+ * @param {any} grant
+ */
 export function sentence(grant) {
   const name = grant.tier || grant.sku;
   if (grant.perpetual) return t("owns_for_good", { name });

@@ -16,7 +16,10 @@ const STATES = ["open", "paid", "partially_refunded", "refunded", "closed"];
 const ANOMALIES = ["revived_payment", "late_payment", "duplicate_payment", "duplicate_ownership", "contradicting_fact", "amount_mismatch", "kind_mismatch", "dispute_currency"];
 const FILTERS = ["user_id", "reference", "sku", "status", "provider", "platform", "environment", "anomaly", "dispute", "from", "to"];
 
-/** The orders by what is asked in the address. @param {Context} context */
+/**
+ * The orders by what is asked in the address.
+ * @param {Context} context
+ */
 export async function orders(context) {
   const query = context.query;
   const filters = { ...Object.fromEntries(FILTERS.map(name => [name, query.get(name)])), ...dayBounds(query) };

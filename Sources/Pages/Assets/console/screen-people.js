@@ -8,7 +8,10 @@ import { empty } from "./parts.js";
 import { to } from "./router.js";
 import { t } from "./text.js";
 
-/** Everybody by the beginning of their id. @param {import("./page.js").Context} context */
+/**
+ * Everybody by the beginning of their id.
+ * @param {import("./page.js").Context} context
+ */
 export async function people(context) {
   const prefix = context.query.get("prefix");
   const found = await context.get(["users"], { prefix, cursor: context.query.get("cursor") });

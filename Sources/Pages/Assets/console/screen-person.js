@@ -15,7 +15,10 @@ import { entries } from "./screen-audit.js";
 
 /** @typedef {import("./page.js").Context} Context */
 
-/** One person as a story: what they own, why, and what they paid. @param {Context} context */
+/**
+ * One person as a story: what they own, why, and what they paid.
+ * @param {Context} context
+ */
 export async function person(context) {
   const id = context.id;
   const person = await context.get(["users", id]);
@@ -33,7 +36,10 @@ export async function person(context) {
       h("div", { class: "stack" }, await balances(context, person), usage(person.usage), card(t("changed"), {}, audit.items.length === 0 ? none(t("changed_none")) : h("ol", { class: "line pad" }, entries(audit.items.slice(0, 8)))), token(person), erasing(context, id))));
 }
 
-/** What they own now, as cards. @param {any} person */
+/**
+ * What they own now, as cards.
+ * @param {any} person
+ */
 function owns(person) {
   const owned = person.entitlements;
   const active = owned.entitlements.filter(/** @param {any} each */ each => ["active", "in_grace_period", "in_billing_retry"].includes(each.status));

@@ -19,7 +19,10 @@ import { said, t } from "./text.js";
 /** @typedef {import("./page.js").Context} Context */
 /** @typedef {Record<string, any>} SKU */
 
-/** The editor of a SKU, `new` for one that is not there yet. @param {Context} context */
+/**
+ * The editor of a SKU, `new` for one that is not there yet.
+ * @param {Context} context
+ */
 export async function sku(context) {
   const isNew = context.id === "new";
   const before = isNew ? null : await context.get(["skus", context.id]);
@@ -55,7 +58,10 @@ class Editor {
     this.look();
   }
 
-  /** Another kind has other fields; what both have stays. @param {string} kind */
+  /**
+   * Another kind has other fields; what both have stays.
+   * @param {string} kind
+   */
   choose(kind) {
     try {
       this.sku = { ...this.sku, ...skuOf({ id: "x", name: "x", ...withoutEmpty(valuesOf(this.form)) }), id: valuesOf(this.form).id ?? "", name: valuesOf(this.form).name ?? "", kind };
@@ -66,12 +72,19 @@ class Editor {
     /** @type {HTMLElement | null} */ (this.form.querySelector("[name=kind]"))?.focus();
   }
 
-  /** What is typed. @returns {SKU} */
+  /**
+   * What is typed.
+   * @returns {SKU}
+   */
   typed() {
     return skuOf(valuesOf(this.form));
   }
 
-  /** The call that would save it. @param {boolean} isDry @returns {import("./api.js").Request} */
+  /**
+   * The call that would save it.
+   * @param {boolean} isDry
+   * @returns {import("./api.js").Request}
+   */
   request(isDry) {
     const after = this.typed();
     const query = isDry ? { dry_run: "true" } : {};
@@ -144,7 +157,10 @@ class Editor {
 /** @param {Record<string, string>} values */
 const withoutEmpty = values => Object.fromEntries(Object.entries(values).filter(([, value]) => value !== ""));
 
-/** What the customer gets, in words. @param {SKU} sku */
+/**
+ * What the customer gets, in words.
+ * @param {SKU} sku
+ */
 function summaryOf(sku) {
   const name = sku.tier || sku.name || sku.id || "…";
   const lengths = (sku.options ?? []).map(/** @param {any} option */ option => days(option.days));

@@ -11,7 +11,10 @@ import { said, t } from "./text.js";
 
 /** @typedef {import("./page.js").Context} Context */
 
-/** One address: its deliveries, and each attempt. @param {Context} context */
+/**
+ * One address: its deliveries, and each attempt.
+ * @param {Context} context
+ */
 export async function webhook(context) {
   const [found, deliveries] = await Promise.all([find(context), context.get(["webhooks", context.id, "deliveries"], { cursor: context.query.get("cursor") })]);
   const title = found ? found.url.replace(/^https?:\/\//, "") : context.id;
@@ -22,7 +25,10 @@ export async function webhook(context) {
     ]))) : null, card(t("in_order"), {}, h("p", { class: "pad muted" }, t("in_order_text"))))));
 }
 
-/** Finds the webhook in the list, since no call reads a single one. @param {Context} context */
+/**
+ * Finds the webhook in the list, since no call reads a single one.
+ * @param {Context} context
+ */
 async function find(context) {
   let cursor = null;
   do {
@@ -61,7 +67,12 @@ const redeliverAct = delivery => ({
   request: () => ({ method: "POST", path: ["deliveries", delivery.id, "redeliver"], body: {} }), done: () => t("redeliver_done"),
 });
 
-/** Shows each attempt of a delivery with the receiver's answer. @param {Context} context @param {any} delivery @param {Element} shown */
+/**
+ * Shows each attempt of a delivery with the receiver's answer.
+ * @param {Context} context
+ * @param {any} delivery
+ * @param {Element} shown
+ */
 async function show(context, delivery, shown) {
   try {
     const one = await context.get(["deliveries", delivery.id]);

@@ -7,7 +7,10 @@ import { dot, empty, note } from "./parts.js";
 import { to } from "./router.js";
 import { said, t } from "./text.js";
 
-/** Where events are sent. @param {import("./page.js").Context} context */
+/**
+ * Where events are sent.
+ * @param {import("./page.js").Context} context
+ */
 export async function webhooks(context) {
   const found = await context.get(["webhooks"], { cursor: context.query.get("cursor") });
   const list = found.items.length === 0 ? empty("webhooks", t("webhooks_none_title"), t("webhooks_none_text")) : [table({ name: "webhooks", caption: t("addresses"), rows: found.items, columns: [

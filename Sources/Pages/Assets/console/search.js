@@ -6,7 +6,10 @@ import { said, t } from "./text.js";
 
 const SCREENS = /** @type {Record<string, string>} */ ({ order: "orders", user: "people", sku: "catalogue", webhook: "webhooks", notification: "notifications" });
 
-/** The address of what was found. @param {{type: string, id: string, hint?: string | null}} found */
+/**
+ * The address of what was found.
+ * @param {{type: string, id: string, hint?: string | null}} found
+ */
 function addressOf(found) {
   const screen = SCREENS[found.type];
   if (screen) return to(screen, found.id);

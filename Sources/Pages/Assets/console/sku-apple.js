@@ -8,7 +8,8 @@ import { fail } from "./result.js";
 import { to } from "./router.js";
 import { remover, rows } from "./sku-rows.js";
 import { clash, isPattern } from "./sku-model.js";
-import { t } from "./text.js";
+import { split } from "../sdk/words.js";
+import { t, words } from "./text.js";
 
 /**
  * Apple's products of a SKU: exact ids and at most one pattern, each with what is known of it.
@@ -27,7 +28,13 @@ export function appleProducts(sku, known) {
   return [h("div", { class: "pad fields" }, h("p", { class: "help" }, t("apple_help")), list, h("div", {}, act)), preview];
 }
 
-/** Says below a product id what is known of it. @param {HTMLInputElement} input @param {Element} said @param {string} own @param {{skus: any[], waiting: any[]}} known */
+/**
+ * Says below a product id what is known of it.
+ * @param {HTMLInputElement} input
+ * @param {Element} said
+ * @param {string} own
+ * @param {{skus: any[], waiting: any[]}} known
+ */
 function look(input, said, own, known) {
   const id = input.value.trim();
   said.className = "help";
@@ -35,7 +42,8 @@ function look(input, said, own, known) {
   const other = isPattern(id) ? null : clash(id, known.skus, own);
   if (other !== null) {
     said.className = "error";
-    return said.replaceChildren(icon("warn", "icon-s"), h("span", {}, t("clash_before"), h("a", { href: to("catalogue", other) }, other), t("clash_after")));
+    const around = split(words.table.clash ?? "", "sku", other);
+    return said.replaceChildren(icon("warn", "icon-s"), h("span", {}, around.before, h("a", { href: to("catalogue", other) }, other), around.after));
   }
   if (isPattern(id)) return said.replaceChildren(t("pattern_help"));
   const waits = known.waiting.find(each => each.product_id === id || `${each.bundle_id}:${each.product_id}` === id);

@@ -22,7 +22,13 @@ function select(name, label, values, value, isFixed, help) {
   return shown;
 }
 
-/** What it is: its id, its kind explained, its tier. @param {SKU} sku @param {boolean} isNew @param {boolean} isFixed @param {(kind: string) => unknown} choose */
+/**
+ * What it is: its id, its kind explained, its tier.
+ * @param {SKU} sku
+ * @param {boolean} isNew
+ * @param {boolean} isFixed
+ * @param {(kind: string) => unknown} choose
+ */
 export function kindCard(sku, isNew, isFixed, choose) {
   const kind = fieldRow({ name: "kind", label: t("kind"), type: "select", value: sku.kind, choices: KINDS.map(each => [each, said("kind", each)]), help: isNew ? undefined : t("kind_fixed") });
   const control = kind.querySelector("select");
@@ -50,7 +56,11 @@ export function priceCard(sku, isFixed) {
   return card(t(hasDays ? "lengths_and_prices" : "prices"), {}, h("div", { class: "pad fields" }, elsewhere, h("div", { class: "fields two" }, length, prices), options, h("p", { class: "help" }, t("prices_help")), currencyList()));
 }
 
-/** Names and descriptions, languages side by side. @param {SKU} sku @param {boolean} isFixed */
+/**
+ * Names and descriptions, languages side by side.
+ * @param {SKU} sku
+ * @param {boolean} isFixed
+ */
 export function namesCard(sku, isFixed) {
   const languages = [...new Set(["zh-Hans", ...Object.keys(sku.localizations ?? {})])];
   const area = /** @param {string} name @param {string} value */ (name, value) => {
@@ -64,7 +74,12 @@ export function namesCard(sku, isFixed) {
     ...languages.map(language => column(said("language", language), `localizations.${language}.name`, `localizations.${language}.description`, sku.localizations?.[language], language))));
 }
 
-/** What few need. @param {SKU} sku @param {boolean} isFixed @param {import("./dom.js").Child} summary */
+/**
+ * What few need.
+ * @param {SKU} sku
+ * @param {boolean} isFixed
+ * @param {import("./dom.js").Child} summary
+ */
 export function moreCard(sku, isFixed, summary) {
   const { kind } = sku;
   const attributes = sku.attributes && Object.keys(sku.attributes).length > 0 ? JSON.stringify(sku.attributes, null, 2) : "";

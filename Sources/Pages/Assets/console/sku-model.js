@@ -15,10 +15,18 @@ const OWN = /** @type {Record<string, string[]>} */ ({
   consumable: ["units", "on_refund", "consumption"],
 });
 
-/** True where a SKU of the kind has the field. @param {string} kind @param {string} field */
+/**
+ * True where a SKU of the kind has the field.
+ * @param {string} kind
+ * @param {string} field
+ */
 export const has = (kind, field) => OWN[kind]?.includes(field) ?? false;
 
-/** A SKU that is not there yet, of a product that waits where one is named. @param {URLSearchParams} query @returns {SKU} */
+/**
+ * A SKU that is not there yet, of a product that waits where one is named.
+ * @param {URLSearchParams} query
+ * @returns {SKU}
+ */
 export function fresh(query) {
   const product = query.get("product") ?? "";
   const kinds = /** @type {Record<string, string>} */ ({ "Auto-Renewable Subscription": "subscription", "Non-Renewing Subscription": "non_renewing", "Non-Consumable": "non_consumable", Consumable: "consumable" });
@@ -131,7 +139,10 @@ export function skuOf(values) {
   return sku;
 }
 
-/** The body that makes a SKU: what is empty is the server's default. @param {SKU} sku */
+/**
+ * The body that makes a SKU: what is empty is the server's default.
+ * @param {SKU} sku
+ */
 export function newBody(sku) {
   const isEmpty = /** @param {unknown} value */ value => value === null || value === "" || (Array.isArray(value) && value.length === 0) || (typeof value === "object" && !Array.isArray(value) && Object.keys(value ?? {}).length === 0);
   return Object.fromEntries(Object.entries(sku).filter(([name, value]) => ["id", "name", "kind", "prices"].includes(name) || !isEmpty(value)));
@@ -170,7 +181,10 @@ export function same(a, b) {
   return keys.length === others.length && keys.every(key => same(a[key], b[key]));
 }
 
-/** A price as it is typed. @param {{value: number, currency: string}} price */
+/**
+ * A price as it is typed.
+ * @param {{value: number, currency: string}} price
+ */
 export const typed = price => major(price.value, price.currency);
 
 /** @param {string} product @returns {boolean} */

@@ -37,7 +37,10 @@ export function preferred() {
   return chosen === "en" || chosen === "zh-Hans" ? chosen : document.documentElement.lang === "zh-Hans" ? "zh-Hans" : "en";
 }
 
-/** Keeps the reader's choice for the next visit. @param {string} locale */
+/**
+ * Keeps the reader's choice for the next visit.
+ * @param {string} locale
+ */
 export function keep(locale) {
   try {
     localStorage.setItem(STORED, locale);
