@@ -17,6 +17,8 @@ struct AuthorizationTests {
         "GET /.well-known/apple-developer-merchantid-domain-association", "GET /apple-iap/products",
         "GET /validate-receipt", "PUT /validate-receipt",
         "PATCH /validate-receipt", "DELETE /validate-receipt",
+        // Signing in to the console, and out of it.
+        "POST /v1/admin/console/session", "DELETE /v1/admin/console/session",
         // A page's caller is the session of its cookie.
         "GET /pay/{token}", "GET /pay/s", "GET /pay/s/{session}", "POST /pay/s/{session}",
         "GET /pay/s/{session}/qr.svg", "GET /pay/s/{session}/qr.png", "GET /assets/{name}/{file}",
