@@ -23,10 +23,10 @@ function label(screen, isBusy) {
   main.setAttribute("aria-busy", String(isBusy));
 }
 
-/** @param {...(Node | null)} nodes */
+/** @param {...Node} nodes */
 function body(...nodes) {
   for (const each of Array.from(document.body.children)) if (each !== sprite && each !== main) each.remove();
-  document.body.append(...nodes.filter(each => each !== null));
+  document.body.append(...nodes);
   if (!main.isConnected) document.body.append(main);
 }
 

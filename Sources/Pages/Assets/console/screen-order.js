@@ -1,6 +1,6 @@
 // @ts-check
 import { h, icon } from "./dom.js";
-import { amountOf, days, exact, iso, money, time } from "./format.js";
+import { amountOf, days, exact, iso, time } from "./format.js";
 import { table } from "./list.js";
 import { closeAct, mismatchAct, refreshAct, refundAct, refundable } from "./acts-order.js";
 import { page } from "./page.js";
@@ -102,7 +102,7 @@ function disputes(order) {
 function grants(order) {
   const rows = order.grants ?? [];
   const first = rows[0];
-  const summary = first ? h("div", { class: "pad" }, note(["active", "in_grace_period"].includes(first.status) ? "good" : "", first.status === "active" ? "check" : "info", sentence(first), whyOf(order, first))) : null;
+  const summary = first ? h("div", { class: "pad" }, note(["active", "in_grace_period"].includes(first.status) ? "good" : "", first.status === "active" ? "check" : "info", sentence(first), whyOf(first))) : null;
   return card(t("gave"), {}, rows.length === 0 ? none(t(order.status === "open" ? "gave_later" : "gave_nothing")) : [summary, table({ name: "grants", caption: t("gave"), rows, columns: [
     { title: t("gives"), style: "s-main tall", cell: row => [row.tier || row.sku, h("span", { class: "sub" }, untilOf(row))] },
     { title: t("state"), style: "s-sub", cell: row => state("grant", row.status) },
@@ -127,8 +127,8 @@ export function untilOf(grant) {
   return grant.expires_at === null ? t("units_only") : t(grant.will_renew ? "renews_on" : "until", { date: exact(grant.expires_at) });
 }
 
-/** @param {any} order @param {any} grant */
-function whyOf(order, grant) {
+/** @param {any} grant */
+function whyOf(grant) {
   if (grant.perpetual || grant.expires_at === null) return t("why_for_good");
   return t("why_days", { length: days(Math.max(1, Math.round((grant.expires_at - grant.starts_at) / 86_400))), date: exact(grant.starts_at) });
 }
@@ -156,6 +156,3 @@ function metadata(order) {
   const pairs = Object.entries(order.metadata ?? {});
   return pairs.length === 0 ? null : card(t("metadata"), { text: t("metadata_text") }, h("div", { class: "pad" }, facts(pairs.map(([name, value]) => /** @type {[string, string]} */ ([name, String(value)])), "facts tight")));
 }
-
-/** @param {any} order */
-export const amountWords = order => (order.amount ? money(order.amount) : "");

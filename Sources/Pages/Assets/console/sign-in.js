@@ -27,7 +27,10 @@ export function signInPage(speak, done, refused) {
     if (button.getAttribute("aria-busy") === "true") return;
     unmark(form);
     clear();
-    if (input.value.trim() === "") return void markField(form, "key", t("fault_needed"));
+    if (input.value.trim() === "") {
+      markField(form, "key", t("fault_needed"));
+      return;
+    }
     button.setAttribute("aria-busy", "true");
     try {
       await signIn({ key: input.value.trim() });

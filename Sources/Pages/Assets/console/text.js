@@ -7,12 +7,13 @@ export const words = { locale: "en", table: /** @type {Record<string, string>} *
 const STORED = "paydesk-language";
 
 /**
- * A text of the table with its values.
+ * A text of the table with its values; one thing may have words of its own (`…_one`).
  * @param {string} key
  * @param {Record<string, string | number>} [values]
  */
 export function t(key, values) {
-  return fill(words.table[key] ?? `{${key}}`, values);
+  const single = String(values?.count) === "1" ? words.table[`${key}_one`] : undefined;
+  return fill(single ?? words.table[key] ?? `{${key}}`, values);
 }
 
 /**
