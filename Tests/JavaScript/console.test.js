@@ -109,7 +109,7 @@ test("times are told by their distance within a week", () => {
   words.locale = "en";
   assert.deepEqual([ago(1000, 1030), ago(1000, 1000 + 240), ago(1000 + 7200, 1000), ago(1_000_000, 1_000_000 + 86_400)], ["30 sec ago", "4 min ago", "in 2 hr", "yesterday"]);
   words.locale = "zh-Hans";
-  assert.match(ago(1_000_000, 1_000_000 + 240), /4\s*分钟前/);
+  assert.equal(ago(1_000_000, 1_000_000 + 240), "4 分钟前");
   words.locale = "en";
 });
 

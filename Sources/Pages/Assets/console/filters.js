@@ -1,5 +1,5 @@
 // @ts-check
-import { h, unique } from "./dom.js";
+import { h, icon, unique } from "./dom.js";
 import { to } from "./router.js";
 import { t } from "./text.js";
 
@@ -10,6 +10,7 @@ import { t } from "./text.js";
  * @property {[string, string][]} [choices] value and text; a text field where absent
  * @property {"text" | "date"} [type]
  * @property {boolean} [grows]
+ * @property {boolean} [isRare] stands with the further ones
  */
 
 /**
@@ -20,18 +21,20 @@ import { t } from "./text.js";
  */
 export function filterForm(name, query, filters) {
   const id = unique("filters");
-  const rows = filters.map(filter => {
+  const row = /** @param {Filter} filter */ filter => {
     const field = `${id}-${filter.name}`;
     const value = query.get(filter.name) ?? "";
     return h("div", { class: filter.grows ? "field-row grow" : "field-row" }, h("label", { for: field }, filter.label), control(filter, field, value));
-  });
+  };
+  const rare = filters.filter(filter => filter.isRare);
+  const further = rare.length === 0 ? null : h("details", { class: "further", open: rare.some(filter => query.get(filter.name)) }, h("summary", {}, icon("chev", "icon-s turn"), t("more_filters")), h("div", { class: "filters" }, rare.map(row)));
   const form = h("form", { class: "filters", "data-filter": name, novalidate: true, onsubmit: /** @param {Event} event */ event => {
     event.preventDefault();
     const values = Object.fromEntries(filters.map(filter => [filter.name, String(new FormData(form).get(filter.name) ?? "").trim()]));
     const address = to(name, null, values);
     if (location.hash === address) dispatchEvent(new HashChangeEvent("hashchange"));
     else location.hash = address;
-  } }, ...rows, h("button", { type: "submit", class: "button", "data-action": "filter" }, t("filter")));
+  } }, ...filters.filter(filter => !filter.isRare).map(row), h("button", { type: "submit", class: "button", "data-action": "filter" }, t("filter")), further);
   return form;
 }
 

@@ -65,7 +65,7 @@ export function ago(at, now = Date.now() / 1000) {
   const size = index === 0 ? 1 : (STEPS[index - 1]?.[0] ?? 1);
   const unit = STEPS[index]?.[1] ?? "second";
   const format = new Intl.RelativeTimeFormat(words.locale === "zh-Hans" ? "zh-Hans-CN" : "en-GB", { numeric: "auto", style: "short" });
-  return format.format(Math.round(distance / size), unit);
+  return format.format(Math.round(distance / size), unit).replace(/(\d)([\u4e00-\u9fff])/g, "$1 $2");
 }
 
 /**
@@ -93,3 +93,9 @@ export function short(id) {
  * @param {number} count
  */
 export const days = count => (count === 1 ? t("one_day") : t("days", { count: number(count) }));
+
+/**
+ * Several texts of which one counts: 7 or 30 days.
+ * @param {string[]} texts
+ */
+export const either = texts => new Intl.ListFormat(words.locale === "zh-Hans" ? "zh-Hans-CN" : "en-GB", { type: "disjunction" }).format(texts);

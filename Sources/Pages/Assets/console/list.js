@@ -31,11 +31,23 @@ export function table(list) {
   });
   const rows = list.rows.map((row, index) =>
     h("tr", { role: "row", "data-id": list.id ? list.id(row, index) : list.id === null ? null : row.id, ...(list.data?.(row) ?? {}) },
-      ...list.columns.map(column => h("td", { role: "cell", class: column.style ?? null }, column.cell(row, index)))));
+      ...list.columns.map(column => cell(column, row, index))));
   const whole = h("table", { class: list.style ?? "list cards", "data-list": list.name, role: "table" },
     h("caption", { class: "sr" }, list.caption),
     h("thead", { role: "rowgroup" }, h("tr", { role: "row" }, heads)), h("tbody", { role: "rowgroup" }, rows));
   return h("div", { class: "table-wrap", role: "region", "aria-label": list.caption, tabindex: "0" }, whole);
+}
+
+/**
+ * A cell; one that has nothing to say is left out on a phone.
+ * @param {Column} column
+ * @param {any} row
+ * @param {number} index
+ */
+function cell(column, row, index) {
+  const made = h("td", { role: "cell", class: column.style ?? null }, column.cell(row, index));
+  if (made.textContent === "–" && !(column.style ?? "").includes("s-main")) made.classList.add("s-dash");
+  return made;
 }
 
 /**

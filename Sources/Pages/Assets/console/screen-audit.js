@@ -1,7 +1,7 @@
 // @ts-check
 import { h, icon } from "./dom.js";
 import { dayBounds, filterForm } from "./filters.js";
-import { time } from "./format.js";
+import { short, time } from "./format.js";
 import { foot, table } from "./list.js";
 import { page } from "./page.js";
 import { empty } from "./parts.js";
@@ -35,8 +35,11 @@ export async function audit(context) {
 /** @param {string | null | undefined} id */
 function subject(id) {
   if (!id) return "–";
+  const sku = /^sku\/(.+)$/.exec(id)?.[1];
+  if (sku) return h("a", { href: to("catalogue", sku), "data-field": "subject" }, sku);
   const screen = id.startsWith("ord_") ? "orders" : id.startsWith("ntf_") ? "notifications" : id.startsWith("whk_") ? "webhooks" : null;
-  return h("span", { "data-field": "subject" }, screen ? h("a", { href: to(screen, id) }, id) : id);
+  const text = /^[a-z]{2,4}_[0-9a-z]{26}$/.test(id) ? short(id) : id;
+  return h("span", { "data-field": "subject", title: id }, screen ? h("a", { href: to(screen, id) }, text) : text);
 }
 
 /** @param {string} text @returns {Record<string, unknown>} */
@@ -58,7 +61,9 @@ export function diff(row) {
   const names = [...new Set([...Object.keys(before), ...Object.keys(after)])].filter(name => !same(before[name] ?? null, after[name] ?? null));
   if (names.length === 0) return h("span", { class: "muted" }, "–");
   const value = /** @param {unknown} each */ each => (each === undefined || each === null ? t("nothing") : typeof each === "string" ? each : JSON.stringify(each));
-  const line = /** @param {string} name */ name => h("li", { class: "wrap-any" }, h("code", {}, name === "" ? "" : `${name}: `, h("del", {}, value(before[name])), " → ", h("ins", {}, value(after[name]))));
+  const isNew = Object.keys(before).length === 0;
+  const line = /** @param {string} name */ name => h("li", { class: "wrap-any" }, h("code", {}, name === "" ? "" : `${name}: `, isNew ? null : [h("del", {}, value(before[name])), " → "], h("ins", {}, value(after[name]))));
+  if (isNew && names.length > 3) return h("details", {}, h("summary", {}, icon("chev", "icon-s turn"), t("values_made", { count: names.length })), h("ul", { class: "diff" }, names.map(line)));
   const first = names.slice(0, 3).map(line);
   return names.length <= 3 ? h("ul", { class: "diff" }, first) : h("div", {}, h("ul", { class: "diff" }, first), h("details", {}, h("summary", {}, icon("chev", "icon-s turn"), t("and_more", { count: names.length - 3 })), h("ul", { class: "diff" }, names.slice(3).map(line))));
 }

@@ -40,7 +40,7 @@ function mismatches(context, order) {
     { title: t("came"), style: "s-main", cell: row => amountOf("amount", row.amount) },
     { title: t("state"), style: "s-sub", cell: row => state("mismatch", row.state, { field: "state", look: row.state === "open" ? "warn" : "idle" }) },
     { title: t("account"), style: "s-third", cell: row => row.account ?? "–" },
-    { title: t("reference"), style: "s-third mono", cell: row => row.reference ?? row.payment_id ?? "–" },
+    { title: t("reference"), style: "s-third tall mono wrap-any", cell: row => row.reference ?? row.payment_id ?? "–" },
     { title: t("when"), style: "num s-sub-end muted", cell: row => time(row.at) },
     { title: t("act"), hidden: true, style: "num s-act", cell: row => (row.state === "open" ? context.act(t("settle"), () => mismatchAct(order, row), { name: "settle-mismatch", look: "small" }) : null) },
   ] }));
@@ -50,18 +50,17 @@ function mismatches(context, order) {
 function payments(order) {
   if (order.payments.length === 0) return card(t("payments"), {}, none(t(order.origin === "purchase" ? "payments_store" : "payments_none")));
   return card(t("payments"), {}, table({ name: "payments", caption: t("payments"), rows: order.payments, columns: [
-    { title: t("account"), style: "s-main tall", cell: row => [h("span", { class: "strong" }, row.provider), row.processor ? h("span", { class: "sub" }, row.processor) : null] },
+    { title: t("account"), style: "s-main tall", cell: row => [h("span", { class: "strong" }, row.provider), row.processor ? h("span", { class: "sub" }, row.processor) : null, h("span", { class: "sub id" }, row.id)] },
     { title: t("state"), style: "s-sub tall", cell: row => [state("payment", row.status), row.failure ? h("span", { class: "sub", "data-field": "failure" }, row.failure.message || said("failure", row.failure.reason)) : null, row.unfenced && row.status !== "succeeded" ? h("span", { class: "sub" }, t("unfenced")) : null] },
     { title: t("amount"), style: "num s-end", cell: row => amountOf("amount", row.amount) },
     { title: t("reference"), style: "s-third tall mono wrap-any", cell: row => h("span", { "data-field": "reference" }, row.reference ?? "–") },
     { title: t("made"), style: "num s-sub-end muted nowrap", cell: row => time(row.created_at) },
-    { title: t("payment"), style: "s-third id tall mono wrap-any", cell: row => row.id },
   ] }));
 }
 
 /** @param {any} order */
 function timeline(order) {
-  const items = order.timeline.map(/** @param {any} event */ event => h("li", {}, icon(symbolOf(event.type)), h("div", {}, h("p", {}, said("timeline", event.type)), event.detail ? h("p", {}, event.detail) : null), time(event.at, { full: true })));
+  const items = order.timeline.map(/** @param {any} event */ event => h("li", {}, icon(symbolOf(event.type)), h("div", {}, h("p", {}, said("action", event.type)), event.detail ? h("p", {}, event.detail) : null), time(event.at, { full: true })));
   return card(t("timeline"), { text: t("timeline_text") }, items.length === 0 ? none(t("timeline_none")) : h("ol", { class: "line pad", "data-list": "timeline" }, items));
 }
 

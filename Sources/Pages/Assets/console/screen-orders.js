@@ -31,10 +31,10 @@ export async function orders(context) {
     { name: "user_id", label: t("person"), grows: true }, { name: "reference", label: t("reference"), grows: true }, { name: "sku", label: t("sku") },
     { name: "status", label: t("state"), choices: words("order", STATES) },
     { name: "provider", label: t("account"), choices: (accounts?.items ?? []).map(/** @param {any} account */ account => [account.id, account.id]) },
-    { name: "platform", label: t("platform"), choices: words("platform", ["ios", "android", "web", "desktop"]) },
-    { name: "environment", label: t("environment"), choices: words("environment", ["Production", "Sandbox", "Xcode"]) },
-    { name: "anomaly", label: t("anomaly"), choices: words("anomaly", ANOMALIES) }, { name: "dispute", label: t("dispute"), choices: words("dispute", ["open", "won", "lost"]) },
-    { name: "from", label: t("from"), type: "date" }, { name: "to", label: t("to"), type: "date" },
+    { name: "platform", label: t("platform"), isRare: true, choices: words("platform", ["ios", "android", "web", "desktop"]) },
+    { name: "environment", label: t("environment"), isRare: true, choices: words("environment", ["Production", "Sandbox", "Xcode"]) },
+    { name: "anomaly", label: t("anomaly"), isRare: true, choices: words("anomaly", ANOMALIES) }, { name: "dispute", label: t("dispute"), isRare: true, choices: words("dispute", ["open", "won", "lost"]) },
+    { name: "from", label: t("from"), type: "date", isRare: true }, { name: "to", label: t("to"), type: "date", isRare: true },
   ]);
   form.id = "filters";
   form.setAttribute("popover", "auto");

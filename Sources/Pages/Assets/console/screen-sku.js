@@ -3,7 +3,7 @@ import { call } from "./api.js";
 import { open } from "./dialog.js";
 import { h, icon } from "./dom.js";
 import { Fault, mark, unmark, valuesOf } from "./fields.js";
-import { days, money, number } from "./format.js";
+import { days, either, money, number } from "./format.js";
 import { nameOf } from "./names.js";
 import { page } from "./page.js";
 import { button, card, facts, note, state } from "./parts.js";
@@ -164,7 +164,7 @@ const withoutEmpty = values => Object.fromEntries(Object.entries(values).filter(
 function summaryOf(sku) {
   const name = sku.tier || sku.name || sku.id || "…";
   const lengths = (sku.options ?? []).map(/** @param {any} option */ option => days(option.days));
-  const length = sku.duration_days ? days(sku.duration_days) : lengths.length > 0 ? lengths.join(", ") : t("some_days");
+  const length = sku.duration_days ? days(sku.duration_days) : lengths.length > 0 ? either(lengths) : t("some_days");
   const units = Object.entries(sku.units ?? {}).map(([unit, count]) => `${number(Number(count))} ${unit}`).join(", ");
   const sentence = sku.kind === "consumable" ? t("gets_units", { units: units || "…" }) : t(`gets_${sku.kind}`, { name, length });
   const prices = [...(sku.prices ?? []), ...(sku.options ?? []).flatMap(/** @param {any} option */ option => option.prices)];

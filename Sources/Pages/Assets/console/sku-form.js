@@ -42,7 +42,7 @@ export function kindCard(sku, isNew, isFixed, choose) {
     row({ name: "id", label: t("sku"), mono: true, value: sku.id, placeholder: "plus_month", help: t(isNew ? "id_help" : "id_fixed"), readonly: !isNew }, isFixed),
     kind, sent, h("div", { class: "choices kinds" }, explained),
     has(sku.kind, "tier") ? h("div", { class: "fields two" }, row({ name: "tier", label: t("tier"), value: sku.tier, placeholder: "Plus", help: t("tier_help") }, isFixed), row({ name: "rank", label: t("rank"), type: "number", value: String(sku.rank ?? 0), help: t("rank_help") }, isFixed)) : null,
-    has(sku.kind, "units") ? h("fieldset", { class: "rows" }, h("legend", { class: "label" }, t("units")), unitRows(sku.units ?? {}, isFixed), h("p", { class: "help" }, t(sku.kind === "consumable" ? "units_help" : "units_more_help"))) : null));
+    sku.kind === "consumable" ? units(sku, isFixed) : null));
 }
 
 /** @param {SKU} sku @param {boolean} isFixed */
@@ -86,6 +86,7 @@ export function moreCard(sku, isFixed, summary) {
   const area = fieldRow({ name: "attributes", label: t("attributes"), type: "area", value: attributes, mono: true, help: t("attributes_help") });
   if (isFixed) area.querySelector("textarea").readOnly = true;
   return h("section", { class: "card" }, h("details", { class: "more-fields" }, summary, h("div", { class: "pad fields" },
+    has(kind, "units") && kind !== "consumable" ? units(sku, isFixed) : null,
     has(kind, "stacking") ? select("stacking", t("stacking"), ["extend", "none"], sku.stacking ?? "extend", isFixed, t("stacking_help")) : null,
     has(kind, "stack_group") ? row({ name: "stack_group", label: t("stack_group"), value: sku.stack_group ?? "", help: t("stack_group_help") }, isFixed) : null,
     has(kind, "on_refund") ? select("on_refund", t("on_refund"), ["revoke", "keep"], sku.on_refund ?? "revoke", isFixed, t("on_refund_help")) : null,
@@ -95,3 +96,10 @@ export function moreCard(sku, isFixed, summary) {
     has(kind, "subscribe_id") ? row({ name: "subscribe_id", label: t("subscribe_id"), type: "number", value: sku.subscribe_id ? String(sku.subscribe_id) : "", help: t("subscribe_id_help") }, isFixed) : null,
     row({ name: "plan_code", label: t("plan_code"), value: sku.plan_code ?? "", help: t("plan_code_help") }, isFixed), area)));
 }
+
+/**
+ * What it adds to balances.
+ * @param {SKU} sku
+ * @param {boolean} isFixed
+ */
+const units = (sku, isFixed) => h("fieldset", { class: "rows" }, h("legend", { class: "label" }, t("units")), unitRows(sku.units ?? {}, isFixed), h("p", { class: "help" }, t(sku.kind === "consumable" ? "units_help" : "units_more_help")));
