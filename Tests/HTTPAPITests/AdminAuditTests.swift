@@ -181,7 +181,7 @@ struct AdminAuditTests {
                 let method = try #require(HTTPRequest.Method(String(act.endpoint.prefix { $0 != " " })))
                 let reply = try await counter.send(
                     method, act.path(scene), counter.adminKey, body: act.body,
-                    headers: ["X-Request-Id": "act-\(number)"])
+                    headers: ["X-Request-Id": "act-\(number)", "Idempotency-Key": "key-\(number)"])
                 #expect(reply.status == 200, "\(act.endpoint): \(reply)")
                 let audit = try await counter.get("/v1/admin/audit?limit=200", counter.adminKey)
                 #expect(!audit.text.contains("act-\(number)"))

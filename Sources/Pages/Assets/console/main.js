@@ -98,7 +98,7 @@ async function show(again = false) {
     nodes = await (screens[screen] ?? notFound)(context);
   } catch (error) {
     if (mine.signal.aborted) return;
-    if (error instanceof CallError && error.status === 404) {
+    if (error instanceof CallError && error.status === 404 && here.id !== null) {
       screen = "not-found";
       nodes = notFound();
     } else nodes = broken(error);
