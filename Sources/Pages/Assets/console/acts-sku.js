@@ -7,7 +7,7 @@ import { minor } from "./money.js";
 import { note } from "./parts.js";
 import { stay, wordsOf } from "./result.js";
 import { to } from "./router.js";
-import { nameOf } from "./names.js";
+import { forgetNames, nameOf } from "./names.js";
 import { t } from "./text.js";
 
 /** @typedef {import("./dialog.js").Act} Act */
@@ -49,6 +49,7 @@ export function saveAct(before, request, dry, form, reload) {
       }
     },
     after: data => {
+      forgetNames();
       const address = to("catalogue", data.id);
       if (location.hash === address) return reload();
       stay();

@@ -3,6 +3,7 @@ import { h, icon } from "./dom.js";
 import { amountOf, days, exact, iso, time } from "./format.js";
 import { table } from "./list.js";
 import { closeAct, mismatchAct, refreshAct, refundAct, refundable } from "./acts-order.js";
+import { skuNames } from "./names.js";
 import { page } from "./page.js";
 import { card, dot, facts, none, note, state } from "./parts.js";
 import { to } from "./router.js";
@@ -15,11 +16,11 @@ import { said, t } from "./text.js";
  * @param {Context} context
  */
 export async function order(context) {
-  const order = await context.get(["orders", context.id]);
+  const [order, nameOf] = await Promise.all([context.get(["orders", context.id]), skuNames(context)]);
   const left = refundable(order);
   const isWaiting = order.status === "open";
   const isAsked = isWaiting || order.payments.some(/** @param {any} payment */ payment => ["pending", "unknown"].includes(payment.status)) || (order.refunds ?? []).some(/** @param {any} refund */ refund => ["created", "pending", "unknown"].includes(refund.status));
-  const what = order.quantity > 1 ? `${order.sku} × ${order.quantity}` : order.sku;
+  const what = order.quantity > 1 ? `${nameOf(order.sku)} × ${order.quantity}` : nameOf(order.sku);
   return page(context, { title: what, crumbs: [[t("nav_orders"), to("orders")]],
     beside: [state("order", order.status), ...order.anomalies.map(/** @param {string} each */ each => dot("warn", said("anomaly", each), { "data-field": "anomalies" })), order.environment === "Production" ? null : h("span", { class: "chip test" }, said("environment", order.environment))],
     acts: [

@@ -3,6 +3,7 @@ import { file } from "./api.js";
 import { h } from "./dom.js";
 import { dayBounds, filterForm, tabs } from "./filters.js";
 import { amountOf, short, time } from "./format.js";
+import { skuNames } from "./names.js";
 import { foot, rowLink, table } from "./list.js";
 import { page } from "./page.js";
 import { button, dot, empty, state } from "./parts.js";
@@ -23,7 +24,7 @@ const FILTERS = ["user_id", "reference", "sku", "status", "provider", "platform"
 export async function orders(context) {
   const query = context.query;
   const filters = { ...Object.fromEntries(FILTERS.map(name => [name, query.get(name)])), ...dayBounds(query) };
-  const [found, accounts] = await Promise.all([context.get(["orders"], { ...filters, cursor: query.get("cursor") }), context.also(["accounts"])]);
+  const [found, accounts, nameOf] = await Promise.all([context.get(["orders"], { ...filters, cursor: query.get("cursor") }), context.also(["accounts"]), skuNames(context)]);
   const is = /** @param {Record<string, string>} wanted */ wanted => FILTERS.every(name => (query.get(name) ?? "") === (wanted[name] ?? ""));
   const tab = /** @param {string} text @param {Record<string, string>} wanted */ (text, wanted) => ({ text, address: to("orders", null, wanted), isCurrent: is(wanted) });
   const words = /** @param {string} family @param {string[]} values */ (family, values) => values.map(value => /** @type {[string, string]} */ ([value, said(family, value)]));
@@ -41,7 +42,7 @@ export async function orders(context) {
   const more = h("button", { type: "button", class: "button filter-button", popovertarget: "filters" }, t("filters"));
   return page(context, { title: t("nav_orders"), acts: [more, button("export", t("export_csv"), () => save(filters))] },
     tabs(t("state"), [tab(t("all"), {}), ...["open", "paid", "refunded", "closed"].map(status => tab(said("order", status), { status })), tab(t("disputes_open"), { dispute: "open" })]),
-    form, h("section", { class: "card" }, found.items.length === 0 ? nothing(FILTERS.some(name => query.get(name))) : [ordersTable(found.items, t("orders_newest")), foot(t("newest_first"), found.next_cursor, cursor => {
+    form, h("section", { class: "card" }, found.items.length === 0 ? nothing(FILTERS.some(name => query.get(name))) : [ordersTable(found.items, t("orders_newest"), nameOf), foot(t("newest_first"), found.next_cursor, cursor => {
       const next = new URLSearchParams(query);
       next.set("cursor", cursor);
       location.hash = to("orders", null, next);
@@ -57,11 +58,12 @@ function nothing(isFiltered) {
 /**
  * @param {any[]} rows
  * @param {string} caption
+ * @param {(sku: string) => string} nameOf
  * @param {{isShort?: boolean}} [look]
  */
-export function ordersTable(rows, caption, look = {}) {
+export function ordersTable(rows, caption, nameOf, look = {}) {
   const columns = [
-    { title: t("what"), style: "s-main", cell: /** @param {any} row */ row => rowLink(to("orders", row.id), h("span", { class: "clip what" }, row.quantity > 1 ? `${row.sku} × ${row.quantity}` : row.sku)) },
+    { title: t("what"), style: "s-main", cell: /** @param {any} row */ row => rowLink(to("orders", row.id), h("span", { class: "clip what", "data-field": "sku", title: row.sku }, row.quantity > 1 ? `${nameOf(row.sku)} × ${row.quantity}` : nameOf(row.sku))) },
     look.isShort ? null : { title: t("person"), style: "s-third", cell: /** @param {any} row */ row => h("span", { class: "clip user", "data-field": "user_id", title: row.user_id }, row.user_id) },
     { title: t("state"), style: "s-sub", cell: /** @param {any} row */ row => state("order", row.status) },
     look.isShort ? null : { title: t("anomaly"), style: rows.some(row => row.anomalies?.length > 0) ? "s-third" : "s-third s-none", cell: /** @param {any} row */ row => (row.anomalies?.length > 0 ? row.anomalies.map(/** @param {string} each */ each => dot("warn", said("anomaly", each))) : h("span", { class: "muted" }, "–")) },

@@ -4,6 +4,7 @@ import { history } from "./balances.js";
 import { h, icon } from "./dom.js";
 import { date, number, time } from "./format.js";
 import { table } from "./list.js";
+import { skuNames } from "./names.js";
 import { page } from "./page.js";
 import { card, copyable, none, state } from "./parts.js";
 import { to } from "./router.js";
@@ -22,8 +23,8 @@ import { entries } from "./screen-audit.js";
 export async function person(context) {
   const id = context.id;
   const person = await context.get(["users", id]);
-  const [why, audit, skus] = await Promise.all([
-    context.get(["users", id, "entitlements", "explain"]), context.get(["audit"], { subject: id }), mayAct() ? context.also(["skus"], { limit: "200" }) : null,
+  const [why, audit, skus, nameOf] = await Promise.all([
+    context.get(["users", id, "entitlements", "explain"]), context.get(["audit"], { subject: id }), mayAct() ? context.also(["skus"], { limit: "200" }) : null, skuNames(context),
   ]);
   const sold = (skus?.items ?? []).filter(/** @param {any} sku */ sku => sku.active);
   const owned = person.entitlements;
@@ -32,7 +33,7 @@ export async function person(context) {
     acts: [context.act(t("grant_act"), () => grantAct(id, sold), { name: "grant", look: "primary" }), context.act(t("link_act"), () => linkAct(id, sold), { name: "payment-link" })] },
     owns(person),
     h("div", { class: "grid-main" },
-      h("div", { class: "stack" }, explained(why), grants(context, owned.entitlements), subscriptions(context, person), purchases(context, person), orders(person)),
+      h("div", { class: "stack" }, explained(why), grants(context, owned.entitlements), subscriptions(context, person), purchases(context, person), orders(person, nameOf)),
       h("div", { class: "stack" }, await balances(context, person), usage(person.usage), card(t("changed"), {}, audit.items.length === 0 ? none(t("changed_none")) : h("ol", { class: "line pad" }, entries(audit.items.slice(0, 8)))), token(person), erasing(context, id))));
 }
 
@@ -122,8 +123,8 @@ function purchases(context, person) {
   ] }));
 }
 
-/** @param {any} person */
-const orders = person => card(t("nav_orders"), { acts: h("a", { class: "small", href: to("orders", null, { user_id: person.user_id }) }, t("show_all")) }, person.orders.length === 0 ? none(t("person_no_orders")) : ordersTable(person.orders, t("nav_orders"), { isShort: true }));
+/** @param {any} person @param {(sku: string) => string} nameOf */
+const orders = (person, nameOf) => card(t("nav_orders"), { acts: h("a", { class: "small", href: to("orders", null, { user_id: person.user_id }) }, t("show_all")) }, person.orders.length === 0 ? none(t("person_no_orders")) : ordersTable(person.orders, t("nav_orders"), nameOf, { isShort: true }));
 
 /** @param {Context} context @param {any} person */
 async function balances(context, person) {
