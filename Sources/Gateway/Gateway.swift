@@ -32,6 +32,7 @@ package final class Gateway: Sendable {
     package let applePaySessions: ApplePaySessions
     package let auditLog: AuditLog
     package let cashier: Cashier
+    package let consoleSessions: ConsoleSessions
     package let contracts: Contracts
     let deliveries: Deliveries
     package let events: Events
@@ -113,6 +114,7 @@ package final class Gateway: Sendable {
             store: access, calls: calls, time: time, movable: isShared ? clock : nil, pause: pause, logger: logger)
         jobs = Jobs(store: access, settlements: settlements, time: time, signals: signals)
         keys = APIKeys(store: access, settlements: settlements, ids: ids, time: time, random: random)
+        consoleSessions = ConsoleSessions(settlements: settlements, keys: keys, random: random, time: time)
         meters = UsageMeters(store: access, meters: settings.meters, ids: ids, time: time)
         reports = Reports(store: access, time: time)
         retention = Retention(store: access, policy: settings.retention, time: time, logger: logger)

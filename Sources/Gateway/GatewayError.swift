@@ -24,6 +24,8 @@ package enum GatewayError: Error, Sendable, Equatable {
     case forbiddenToSessions
     /// The call takes a session's token only.
     case needsSession
+    /// A call with the console's cookie that does not come from the console.
+    case notFromConsole
     /// The path is unknown.
     case notFound
     /// No object with the id that the caller gave.
@@ -91,6 +93,10 @@ package enum InvalidCredential: Error, Sendable, Equatable {
     case unknownSession
     /// A session's token that has ended.
     case sessionExpired
+    /// A cookie of the console without a session, or whose session is over.
+    case noConsoleSession
+    /// A key, or a link of the start, that does not sign anybody in.
+    case noSignIn
     /// The signature is wrong or uses another algorithm than the configured one.
     case signature
     case expired

@@ -80,6 +80,7 @@ package struct API: Sendable {
     private let pipeline: Pipeline
     private let settings: APISettings
     private let merchantSessionLimiter: RateLimiter
+    private let signInLimiter: RateLimiter
     private let pages: CashierPages
 
     package init(gateway: Gateway, settings: APISettings, logger: Logger) {
@@ -87,6 +88,7 @@ package struct API: Sendable {
         self.settings = settings
         let (nodes, time) = (settings.nodes, gateway.time.real)
         merchantSessionLimiter = RateLimiter(perMinute: limits.sessionsPerMinute, nodes: nodes, time: time)
+        signInLimiter = RateLimiter(perMinute: ConsoleSessionRoutes.triesPerMinute, nodes: nodes, time: time)
         pages = CashierPages(
             gateway: gateway, pages: Pages(PageFiles(assets: settings.assets), accent: gateway.settings.pages.accent),
             limiter: RateLimiter(
@@ -109,6 +111,7 @@ package struct API: Sendable {
         let described =
             describedRoutes + LogoRoutes(logo: pipeline.gateway.settings.pages.logo).routes
             + CashierRoutes(pages: pages).routes
+            + ConsolePageRoutes(pages: pages, version: settings.version).routes
             + AssetRoutes(assets: pages.pages.assets, version: settings.version).routes
         return described + boxRoutes + DocumentationRoutes(describing: described, version: settings.version).routes
     }
@@ -137,6 +140,7 @@ package struct API: Sendable {
             + BalanceRoutes(gateway: gateway).routes + SKURoutes(gateway: gateway).routes
             + AccountRoutes(gateway: gateway).routes + UserRoutes(gateway: gateway).routes
             + KeyRoutes(gateway: gateway).routes + AuditRoutes(gateway: gateway).routes
+            + ConsoleSessionRoutes(gateway: gateway, callers: pipeline.callers, limiter: signInLimiter).routes
             + NotifyRoutes(gateway: gateway).routes + InboxRoutes(gateway: gateway).routes
             + JobRoutes(gateway: gateway).routes + ClockRoutes(gateway: gateway).routes
             + WebhookRoutes(gateway: gateway).routes

@@ -5,7 +5,8 @@ import Mustache
 /// The pages that payers see, made from templates, texts and facts.
 package struct Pages: Sendable {
     package let assets: Assets
-    private let library: MustacheLibrary
+    let files: PageFiles
+    let library: MustacheLibrary
     private let texts: [PageLocale: PageTexts]
 
     /// The templates that are not well formed, by name; none of the embedded ones is, which a test checks.
@@ -13,6 +14,7 @@ package struct Pages: Sendable {
 
     /// - Parameter accent: the merchant's colour, `#` and six hexadecimal digits.
     package init(_ files: PageFiles, accent: String) {
+        self.files = files
         assets = Assets(files, accent: accent)
         var templates: [String: MustacheTemplate] = [:]
         var faults: [String] = []

@@ -17,10 +17,14 @@ struct AuthorizationTests {
         "GET /.well-known/apple-developer-merchantid-domain-association", "GET /apple-iap/products",
         "GET /validate-receipt", "PUT /validate-receipt",
         "PATCH /validate-receipt", "DELETE /validate-receipt",
+        // Signing in to the console, and out of it.
+        "POST /v1/admin/console/session", "DELETE /v1/admin/console/session",
         // A page's caller is the session of its cookie.
         "GET /pay/{token}", "GET /pay/s", "GET /pay/s/{session}", "POST /pay/s/{session}",
         "GET /pay/s/{session}/qr.svg", "GET /pay/s/{session}/qr.png", "GET /assets/{name}/{file}",
         "GET /assets/{name}", "GET /sdk/{name}/{file}", "GET /sdk/{name}",
+        // The page of the console holds no data.
+        "GET /console",
     ]
     /// Users' routes in the form of other clients.
     private static let compatible: Set<String> = ["POST /apple-iap/verify"]

@@ -24,6 +24,7 @@ package enum ChineseTexts {
         "is not for a portal": "不能用于自助页面的会话",
         "no account takes Apple's external purchases": "没有账户接受 Apple 的外部购买",
         "must be a country in three letters (ISO 3166 alpha-3)": "必须是三个字母的国家代码（ISO 3166）",
+        "either key or once, not both": "key 和 once 只能提供一个",
         "is missing": "缺少必填项",
         "is not known here": "此处没有该字段",
         "is not known here; the nearest known name is %@": "此处没有该字段,最接近的字段名是 %@",

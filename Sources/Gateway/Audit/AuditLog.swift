@@ -15,6 +15,8 @@ package struct AuditView: Encodable, Sendable {
     let after: String
     /// The reason that the actor gave; nil where none was given or the user is erased.
     let reason: String?
+    /// `console` for an act on that page.
+    @Nullable private(set) var via: String?
 }
 
 /// The log of every change: a hash chain for each subject, sealed into one global chain.
@@ -46,7 +48,8 @@ package struct AuditLog: Sendable {
                 AuditView(
                     subject: entry.subject, position: position, at: entry.at, actor: entry.actor,
                     request_id: entry.requestID,
-                    action: entry.action, before: entry.before, after: entry.after, reason: entry.reason)
+                    action: entry.action, before: entry.before, after: entry.after, reason: entry.reason,
+                    via: entry.via)
             }
         }
         return Page(found, limit: limit) { "\($0.at.rawValue)~\($0.position)~\($0.subject)" }

@@ -9,9 +9,18 @@ package struct AuthenticatedKey: Sendable {
     package let id: ID<APIKey>
     package let partner: String
     package let scopes: Set<Scope>
+    /// The session of the console by which the caller has the key; nil for a caller that sent the key.
+    package var console: ConsoleSession?
 
     package func allows(_ scope: Scope) -> Bool { scopes.contains(.admin) || scopes.contains(scope) }
     package var actor: Actor { .partner(name: partner, key: id) }
+}
+
+extension AuthenticatedKey {
+    init(_ record: APIKeyRecord) {
+        self.init(
+            id: record.id, partner: record.partner, scopes: Set(record.scopes.compactMap(Scope.init)), console: nil)
+    }
 }
 
 /// A key without its secret.
@@ -138,14 +147,17 @@ package struct APIKeys: Sendable {
             throw .invalidCredential(.noKey)
         }
         let now = time.reading
-        guard let record = try await store.read({ db in try db.apiKeys.find(id) }), record.revokedAt == nil,
-            record.expiresAt.map({ now.real < $0 }) ?? true, Self.equalInConstantTime(record.hash, Self.hash(key))
+        guard let record = try await store.read({ db in try db.apiKeys.find(id) }), record.isValid(at: now.real),
+            Self.equalInConstantTime(record.hash, Self.hash(key))
         else { throw .invalidCredential(.unknownKey) }
-        // A key is accepted even where its use cannot be recorded.
-        if uses.claim(id, at: now.real) {
-            try? await store.write { tx in try tx.apiKeys.recordUse(of: id, at: now.business) }
-        }
-        return AuthenticatedKey(id: id, partner: record.partner, scopes: Set(record.scopes.compactMap(Scope.init)))
+        await recordUse(of: id, at: now)
+        return AuthenticatedKey(record)
+    }
+
+    /// Records the use of a key, which is accepted even where that cannot be recorded.
+    func recordUse(of id: ID<APIKey>, at now: ClockReading) async {
+        guard uses.claim(id, at: now.real) else { return }
+        try? await store.write { tx in try tx.apiKeys.recordUse(of: id, at: now.business) }
     }
 
     /// The keys without their secrets, newest first.
@@ -171,7 +183,7 @@ package struct APIKeys: Sendable {
     /// True where an admin key is valid now.
     package func hasAdminKey() async throws(GatewayError) -> Bool {
         let now = time.real.now
-        return try await store.read { db in try db.apiKeys.hasAdmin(at: now) }
+        return try await store.read { db in try db.apiKeys.findFirstAdmin(at: now) != nil }
     }
 
     private static func hash(_ key: String) -> Data { Data(SHA256.hash(data: Data(key.utf8))) }

@@ -82,7 +82,7 @@ struct ChangeLog {
         var entry = AuditEntry(
             subject: subject, actor: context.actor.label, requestID: context.requestID, action: action,
             before: before.withoutNUL,
-            after: after.withoutNUL, at: now)
+            after: after.withoutNUL, at: now, via: context.via?.rawValue)
         entry.reason = reason?.withoutNUL
         try tx.audit.insert(entry, about: user, isNew: isNew)
     }

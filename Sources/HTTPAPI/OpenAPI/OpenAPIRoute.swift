@@ -25,6 +25,8 @@ extension Route {
                 [.object(["user": .array([])])] + (sessions.isEmpty ? [] : [.object(["session": .array([])])]))
         case .session: .array([.object(["session": .array([])])])
         case .userOrAnyone: .array([.object(["user": .array([])]), .object([:])])
+        case .key where description.tag?.name == Route.Tag.console.name:
+            .array([.object(["console": .array([])])])
         // Each of the scopes is enough alone.
         case .key(let scopes): .array(scopes.map { .object(["key": .array([.string($0.rawValue)])]) })
         }
@@ -50,6 +52,14 @@ extension Route {
         }
         if honoursKeys {
             parameters.append(.object(["$ref": .string("#/components/parameters/IdempotencyKey")]))
+        }
+        if description.tag?.name == Route.Tag.console.name {
+            parameters.append(
+                .object([
+                    "name": .string("X-Paydesk-Console"), "in": .string("header"), "required": .bool(true),
+                    "description": .string("Says that the call comes from the console; no form or link can send it."),
+                    "schema": .object(["type": .string("string"), "enum": .array([.string("1")])]),
+                ]))
         }
         if case .tagged = description.outcome {
             parameters.append(

@@ -20,7 +20,7 @@ extension Route.Tag {
     static let all: [Route.Tag] = [
         cashier, sessions, orders, subscriptions, entitlements, apple, applePay, compatible, notifications,
         notificationsByKind,
-        payPages, partner, webhooks, catalogue, accounts, adminOrders, adminUsers, inbox, operations,
+        payPages, partner, webhooks, catalogue, accounts, adminOrders, adminUsers, inbox, console, operations,
     ]
 
     static let cashier = Route.Tag(name: "Cashier", note: "What is sold, and the contract to pay it.")
@@ -65,6 +65,12 @@ extension Route.Tag {
         name: "Users, for admins", note: "What users own, and what is given, moved and taken by hand.")
     static let inbox = Route.Tag(
         name: "Notifications, jobs, keys, audit", note: "What came in, what is to be done, who may call, who did what.")
+    static let console = Route.Tag(
+        name: "Console",
+        note: """
+            Signing in to the page of admins. Each call takes `X-Paydesk-Console: 1`; with the cookie and that header every \
+            call of an admin may be made as with the key.
+            """)
     static let operations = Route.Tag(
         name: "Operations", note: "For whoever runs this server; none needs a login, and no answer has the envelope.")
 }

@@ -10,6 +10,8 @@ enum Answer: Sendable {
     case data(Data)
     /// `data` with external user ids, in which no internal id is replaced; only in answers to GET.
     case named(Data)
+    /// `data` with further headers of the answer; not under an idempotency key, which keeps none of them.
+    case headed(Data, [HTTPField])
     /// `data` with an ETag over its bytes.
     case tagged(Data)
     /// An answer without the envelope.

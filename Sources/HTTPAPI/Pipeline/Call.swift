@@ -74,7 +74,10 @@ struct Call: Sendable {
             case .key(let key): key.actor
             }
         var context = CallContext(actor: actor, requestID: auditedRequestID, idempotency: run)
-        if case .key(let key) = caller { context.showsAccounts = key.allows(.admin) }
+        if case .key(let key) = caller {
+            context.showsAccounts = key.allows(.admin)
+            context.via = key.console == nil ? nil : .console
+        }
         return context
     }
 

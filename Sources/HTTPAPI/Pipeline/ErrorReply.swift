@@ -80,6 +80,10 @@ extension ErrorReply {
             self.init(.forbidden, "A session's token is not accepted here.", "此处不接受会话令牌。")
         case .needsSession:
             self.init(.forbidden, "Only a session's token is accepted here.", "此处只接受会话令牌。")
+        case .notFromConsole:
+            self.init(
+                .forbidden, "The console's cookie counts only in its own calls, with X-Paydesk-Console: 1.",
+                "控制台的 Cookie 仅在控制台自身的请求中有效,且须带有 X-Paydesk-Console: 1。")
         case .notFound:
             self.init(.notFound, "There is nothing here.", "未找到所请求的资源。")
         case .unknown(let thing, let id):

@@ -10,6 +10,7 @@ extension HTTPField.Name {
     static let idempotencyKey = named("Idempotency-Key")
     static let idempotencyReplayed = named("Idempotency-Replayed")
     static let referrerPolicy = named("Referrer-Policy")
+    static let console = named("X-Paydesk-Console")
     static let secFetchSite = named("Sec-Fetch-Site")
 
     /// - Parameter name: a valid field name (RFC 9110 section 5.1); a test reads each of them.

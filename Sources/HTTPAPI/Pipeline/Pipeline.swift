@@ -173,6 +173,8 @@ struct Pipeline: Sendable {
             return Envelope.success(try await gateway.userNames.fill(data), requestID: requestID)
         case .named(let data):
             return Envelope.success(data, requestID: requestID)
+        case .headed(let data, let headers):
+            return Envelope.success(data, requestID: requestID, extra: headers)
         case .tagged(let data):
             let tag = ETag.of(data)
             var headers = HTTPFields()
@@ -279,6 +281,10 @@ struct Pipeline: Sendable {
         let access = route.access
         if case .anyone = access { return .anyone }
         if case .userOrAnyone = access, headers[.authorization] == nil { return .anyone }
+        if case .key(let scopes) = access, let key = try await consoleKey(headers, route) {
+            guard scopes.contains(where: key.allows) else { throw .forbidden }
+            return .key(key)
+        }
         guard let bearer = headers.bearer else { throw .unauthenticated }
         if bearer.hasPrefix(SessionToken.prefix) {
             let session = try await gateway.sessions.authenticate(token: bearer)
@@ -296,6 +302,24 @@ struct Pipeline: Sendable {
             guard scopes.contains(where: key.allows) else { throw .forbidden }
             return .key(key)
         }
+    }
+
+    /// Finds the key of the console's cookie, which counts for the admins' calls and where no other credentials are sent.
+    ///
+    /// - Returns: nil where the cookie is not looked at.
+    private func consoleKey(_ headers: HTTPFields, _ route: Route) async throws(GatewayError) -> AuthenticatedKey? {
+        guard route.path.hasPrefix(ConsoleDoor.path + "/"), headers[.authorization] == nil else { return nil }
+        let cookies = ConsoleDoor.cookies(headers)
+        guard !cookies.isEmpty else { return nil }
+        try ConsoleDoor.requireConsole(headers)
+        var refusal = GatewayError.invalidCredential(.noConsoleSession)
+        for cookie in cookies {
+            do throws(GatewayError) { return try await gateway.consoleSessions.authenticate(cookie: cookie) } catch {
+                guard case .invalidCredential = error else { throw error }
+                refusal = error
+            }
+        }
+        throw refusal
     }
 
     private func limitRate(_ caller: Caller, _ count: Int64 = 1) throws(GatewayError) {

@@ -25,7 +25,11 @@ struct PageTexts: Sendable {
     let table: [String: String]
 
     init(_ locale: PageLocale, _ files: PageFiles) {
-        let data = files["Texts/\(locale.rawValue).json"]
+        self.init(files["Texts/\(locale.rawValue).json"])
+    }
+
+    /// - Parameter data: a table as JSON; nil for an empty one.
+    init(_ data: Data?) {
         table = data.flatMap { try? JSONDecoder().decode([String: String].self, from: $0) } ?? [:]
     }
 

@@ -10,6 +10,8 @@ package enum RetentionTable: Sendable {
     case idempotencyKeys
     /// Sessions that can no longer read, with the list of their orders; the orders stay.
     case sessions
+    /// Sessions of the console that have ended.
+    case consoleSessions
 }
 
 /// Deletion of rows whose retention time is over.
@@ -69,6 +71,12 @@ extension RetentionQueries where Connection == any Transaction {
                 """
                 DELETE FROM sessions WHERE id IN (
                     SELECT id FROM sessions WHERE readable_until < \(real) - ? ORDER BY readable_until LIMIT ?)
+                """, now.real, seconds, limit)
+        case .consoleSessions:
+            return try tx.execute(
+                """
+                DELETE FROM console_sessions WHERE digest IN (
+                    SELECT digest FROM console_sessions WHERE expires_at < \(real) - ? ORDER BY expires_at LIMIT ?)
                 """, now.real, seconds, limit)
         }
     }

@@ -40,5 +40,6 @@ extension Shape {
                 "actor": .string.noted("`user`, `partner:acme/key_…`, `provider:…` or `system:…`."),
                 "request_id": .string, "action": .string.noted("`order.closed`."), "before": .string,
                 "after": .string,
+                "via": .words("console").orNull.noted("The page on which it was done; null for a call without one."),
             ], optional: ["reason": .string.noted("In words of whoever did it.")]))
 }

@@ -50,7 +50,7 @@ struct AdminOrderRoutes {
             throw .invalidRequest(field: "reason", reason: "must have 1 to 500 characters")
         }
         guard let n = Int64(try call.parameter("n")) else { throw .notFound }
-        return try .namedJSON(
+        return try .json(
             try await gateway.mismatches.settle(
                 call.parameter("id"), n, act, reason: reason, context: call.context))
     }

@@ -111,6 +111,16 @@ struct CashierPages: Sendable {
         return html(frame, reply.status, .cashier, gzip: false, retry)
     }
 
+    /// Makes the console's page.
+    func console(_ call: Call, version: String) -> Answer {
+        let settings = gateway.settings
+        let branding = Branding(settings.pages, publicURL: settings.publicURL, isTest: settings.isDevelopment)
+        let frame = ConsoleFrame(
+            locale: locale(nil, call.languages), name: branding.name, version: version,
+            isDevelopment: settings.isDevelopment)
+        return html(pages.render(frame), .ok, .other, gzip: call.takesGzip, [])
+    }
+
     // MARK: Parts
 
     private func locale(_ own: String?, _ languages: [String]) -> PageLocale {
@@ -128,7 +138,13 @@ struct CashierPages: Sendable {
         _ frame: CashierFrame, _ status: HTTPResponse.Status, _ page: PagePolicy.Page, gzip: Bool,
         _ extra: [HTTPField] = []
     ) -> Answer {
-        let plain = Data(pages.render(frame).utf8)
+        html(pages.render(frame), status, page, gzip: gzip, extra)
+    }
+
+    private func html(
+        _ text: String, _ status: HTTPResponse.Status, _ page: PagePolicy.Page, gzip: Bool, _ extra: [HTTPField]
+    ) -> Answer {
+        let plain = Data(text.utf8)
         let compressed = gzip ? Gzip.compressed(plain) : nil
         var headers = policy.headers(of: page).compactMap { name, value in
             HTTPField.Name(name).map { HTTPField(name: $0, value: value) }

@@ -27,7 +27,9 @@ extension VerifyReceiptStatus {
         case .invalidReceipt(PurchaseRefusal.Reason.malformed.rawValue): self = .malformed
         case .invalidReceipt, .invalidTransaction: self = .notAuthentic
         case .invalidRequest, .payloadTooLarge, .unsupportedMediaType, .headersTooLarge: self = .malformed
-        case .unauthenticated, .invalidCredential, .forbidden, .forbiddenToSessions, .needsSession: self = .wrongSecret
+        case .unauthenticated, .invalidCredential, .forbidden, .forbiddenToSessions, .needsSession,
+            .notFromConsole:
+            self = .wrongSecret
         case .rateLimited, .temporarilyUnavailable, .leaseLost, .requestInProgress, .clockIsMoving,
             .providerUnavailable:
             self = .unavailable
