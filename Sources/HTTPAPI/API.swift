@@ -131,6 +131,9 @@ package struct API: Sendable {
             + ApplePayRoutes(gateway: gateway, limiter: merchantSessionLimiter).routes
             + AppleIAPRoutes(gateway: gateway).routes + PurchaseRoutes(gateway: gateway).routes
             + CompatibleRoutes(gateway: gateway).routes
+            + OpenIAPRoutes(gateway: gateway).routes
+            + StreamRoutes(gateway: gateway, tokens: pipeline.tokens).routes
+            + SnapshotKeyRoutes(gateway: gateway).routes
             + ReceiptRoutes(gateway: gateway, limiter: pipeline.keyLimiter, guesses: pipeline.guesses).routes
             + SubscriptionRoutes(gateway: gateway).routes + EntitlementRoutes(gateway: gateway).routes
             + GrantRoutes(gateway: gateway).routes + UsageRoutes(gateway: gateway).routes

@@ -34,6 +34,7 @@ package struct Users: Sendable {
             }
             try tx.sessions.erase(of: id, at: settlements.time.real.now)
             try tx.users.erase(id)
+            settlement.log.changed.changes.erased.insert(id)
             try tx.bind(context, to: id.rawValue)
             try settlement.log.audit(subject: id.rawValue, "user.erased", before: "named", after: UserNames.erased)
             return Erasure(erased: true)

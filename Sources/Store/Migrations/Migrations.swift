@@ -31,5 +31,6 @@ package enum Migrations {
         Migration(number: 30, name: "sessions", sql: sessions),
         Migration(number: 31, name: "clock", sql: clock),
         Migration(number: 32, name: "app store in a box", sql: appStoreBox),
+        Migration(number: 34, name: "snapshot keys", sql: snapshotKeys),
     ]
 }

@@ -1,0 +1,86 @@
+package import Domain
+package import FoundationEssentials
+
+/// A stored key that signs snapshots, or signed some that may still be valid.
+package struct SnapshotKeyRecord: Sendable {
+    /// The thumbprint of the public key.
+    package let kid: String
+    /// The private key, sealed.
+    package let secret: Data
+    /// The coordinates x and y of the public key, 32 bytes each.
+    package let publicKey: Data
+
+    package init(kid: String, secret: Data, publicKey: Data) {
+        self.kid = kid
+        self.secret = secret
+        self.publicKey = publicKey
+    }
+}
+
+/// The keys of signed snapshots.
+///
+/// `db.snapshotKeys` reads; `tx.snapshotKeys` also writes.
+package struct SnapshotKeyQueries<Connection> {
+    let db: any Database
+    let tx: Connection
+}
+
+extension Database {
+    package var snapshotKeys: SnapshotKeyQueries<any Database> { SnapshotKeyQueries(db: self, tx: self) }
+}
+
+extension Transaction {
+    package var snapshotKeys: SnapshotKeyQueries<any Transaction> { SnapshotKeyQueries(db: self, tx: self) }
+}
+
+extension SnapshotKeyQueries {
+    /// Finds the key that signs; nil before the first.
+    package func findNewest() throws(StoreError) -> SnapshotKeyRecord? {
+        try db.row("SELECT * FROM snapshot_keys ORDER BY n DESC LIMIT 1").map(SnapshotKeyRecord.init(row:))
+    }
+
+    /// Lists the keys whose signatures may be valid, the newest first.
+    package func listPublished(at now: Timestamp) throws(StoreError) -> [SnapshotKeyRecord] {
+        try db.rows(
+            """
+            SELECT * FROM snapshot_keys WHERE published_until IS NULL OR published_until > ? ORDER BY n DESC LIMIT 100
+            """, [now]
+        ).map(SnapshotKeyRecord.init(row:))
+    }
+}
+
+extension SnapshotKeyQueries where Connection == any Transaction {
+    /// Inserts the first key, unless another node was faster.
+    package func insertFirst(_ key: SnapshotKeyRecord, at now: Timestamp) throws(StoreError) -> Bool {
+        try tx.execute(
+            """
+            INSERT INTO snapshot_keys (kid, n, secret, public_key, made_at) VALUES (?, 1, ?, ?, ?)
+            ON CONFLICT DO NOTHING
+            """, key.kid, key.secret, key.publicKey, now) == 1
+    }
+
+    /// Makes a key the one that signs; the others are published until a time, and those whose time is over are deleted.
+    ///
+    /// - Returns: false where another rotation was faster.
+    package func rotate(
+        to key: SnapshotKeyRecord, publishingOthersUntil end: Timestamp, at now: Timestamp
+    ) throws(StoreError) -> Bool {
+        let made = try tx.execute(
+            """
+            INSERT INTO snapshot_keys (kid, n, secret, public_key, made_at)
+            VALUES (?, (SELECT COALESCE(MAX(n), 0) + 1 FROM snapshot_keys), ?, ?, ?) ON CONFLICT DO NOTHING
+            """, key.kid, key.secret, key.publicKey, now)
+        guard made == 1 else { return false }
+        try tx.execute("DELETE FROM snapshot_keys WHERE published_until <= ?", now)
+        try tx.execute(
+            "UPDATE snapshot_keys SET published_until = ? WHERE published_until IS NULL AND kid <> ?", end, key.kid)
+        return true
+    }
+}
+
+extension SnapshotKeyRecord {
+    init(row: Row) throws(StoreError) {
+        self.init(
+            kid: try row.text("kid"), secret: try row.blob("secret"), publicKey: try row.blob("public_key"))
+    }
+}
