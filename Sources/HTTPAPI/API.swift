@@ -105,6 +105,8 @@ package struct API: Sendable {
             ids: gateway.ids)
     }
 
+    var gateway: Gateway { pipeline.gateway }
+
     var routes: [Route] {
         let described =
             describedRoutes + LogoRoutes(logo: pipeline.gateway.settings.pages.logo).routes

@@ -85,9 +85,12 @@ package struct SignedSnapshots: Sendable {
 
     /// Lists the public keys of snapshots that may be valid, the newest first.
     package func publishedKeys() async throws(GatewayError) -> [PublishedSnapshotKey] {
-        _ = try await currentKey()
         let now = time.real.now
-        let records = try await store.read { db in try db.snapshotKeys.listPublished(at: now) }
+        var records = try await store.read { db in try db.snapshotKeys.listPublished(at: now) }
+        if records.isEmpty {
+            _ = try await currentKey()
+            records = try await store.read { db in try db.snapshotKeys.listPublished(at: now) }
+        }
         return records.map { PublishedSnapshotKey($0.publicKey) }
     }
 
@@ -100,7 +103,7 @@ package struct SignedSnapshots: Sendable {
         let end = now.adding(seconds: life.lifetimeHours * 3_600 + Self.leeway)
         return try await settlements.run(context.audit) { settlement in
             let keys = settlement.tx.snapshotKeys
-            let before = try keys.findNewest()?.kid ?? ""
+            let before = try keys.listSigning().first?.kid ?? ""
             guard try keys.rotate(to: try key.sealed(by: keyRing), publishingOthersUntil: end, at: now) else {
                 throw GatewayError.conflict(reason: "another rotation was made at the same time")
             }
@@ -110,20 +113,21 @@ package struct SignedSnapshots: Sendable {
         }
     }
 
-    /// Finds the key that signs, and makes the first one.
+    /// Finds the newest key that this node can open, and makes one where there is none.
+    ///
+    /// Nodes that begin at once make one key. A node without the key of `secrets.keys` that sealed the others makes its
+    /// own; the public keys of all are published.
     private func currentKey() async throws(GatewayError) -> SnapshotKey {
-        var newest = try await store.read { db in try db.snapshotKeys.findNewest() }
-        if newest == nil {
+        for _ in 0..<3 {
+            let records = try await store.read { db in try db.snapshotKeys.listSigning() }
+            if let key = opened.first(of: records, with: keyRing) { return key }
             let key = try SnapshotKey(random: random)
-            let (now, keyRing) = (time.real.now, keyRing)
-            newest = try await store.write { tx in
-                // Nodes that begin at once make one key.
-                _ = try tx.snapshotKeys.insertFirst(try key.sealed(by: keyRing), at: now)
-                return try tx.snapshotKeys.findNewest()
+            let (now, keyRing, newest) = (time.real.now, keyRing, records.first?.n ?? 0)
+            _ = try await store.write { tx in
+                try tx.snapshotKeys.insert(try key.sealed(by: keyRing), after: newest, at: now)
             }
         }
-        guard let newest else { throw .internalError }
-        return try opened.key(newest, keyRing)
+        throw .temporarilyUnavailable(retryAfter: 1)
     }
 }
 
@@ -131,10 +135,13 @@ package struct SignedSnapshots: Sendable {
 private final class OpenedKey: Sendable {
     private let key = Mutex<SnapshotKey?>(nil)
 
-    func key(_ record: SnapshotKeyRecord, _ keyRing: KeyRing) throws(GatewayError) -> SnapshotKey {
-        if let known = key.withLock({ $0 }), known.kid == record.kid { return known }
-        guard let opened = try? SnapshotKey(record, with: keyRing) else { throw .internalError }
-        key.withLock { $0 = opened }
-        return opened
+    func first(of records: [SnapshotKeyRecord], with keyRing: KeyRing) -> SnapshotKey? {
+        for record in records {
+            if let known = key.withLock({ $0 }), known.kid == record.kid { return known }
+            guard let opened = try? SnapshotKey(record, with: keyRing) else { continue }
+            key.withLock { $0 = opened }
+            return opened
+        }
+        return nil
     }
 }

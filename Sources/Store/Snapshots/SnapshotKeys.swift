@@ -5,13 +5,16 @@ package import FoundationEssentials
 package struct SnapshotKeyRecord: Sendable {
     /// The thumbprint of the public key.
     package let kid: String
+    /// The number, by which keys are ordered; 0 before it is stored.
+    package let n: Int64
     /// The private key, sealed.
     package let secret: Data
     /// The coordinates x and y of the public key, 32 bytes each.
     package let publicKey: Data
 
-    package init(kid: String, secret: Data, publicKey: Data) {
+    package init(kid: String, n: Int64 = 0, secret: Data, publicKey: Data) {
         self.kid = kid
+        self.n = n
         self.secret = secret
         self.publicKey = publicKey
     }
@@ -34,9 +37,10 @@ extension Transaction {
 }
 
 extension SnapshotKeyQueries {
-    /// Finds the key that signs; nil before the first.
-    package func findNewest() throws(StoreError) -> SnapshotKeyRecord? {
-        try db.row("SELECT * FROM snapshot_keys ORDER BY n DESC LIMIT 1").map(SnapshotKeyRecord.init(row:))
+    /// Lists the keys that sign, the newest first: several where nodes have different `secrets.keys`.
+    package func listSigning() throws(StoreError) -> [SnapshotKeyRecord] {
+        try db.rows("SELECT * FROM snapshot_keys WHERE published_until IS NULL ORDER BY n DESC LIMIT 10")
+            .map(SnapshotKeyRecord.init(row:))
     }
 
     /// Lists the keys whose signatures may be valid, the newest first.
@@ -50,13 +54,17 @@ extension SnapshotKeyQueries {
 }
 
 extension SnapshotKeyQueries where Connection == any Transaction {
-    /// Inserts the first key, unless another node was faster.
-    package func insertFirst(_ key: SnapshotKeyRecord, at now: Timestamp) throws(StoreError) -> Bool {
+    /// Inserts a key after the newest that its maker knows, unless another node was faster.
+    ///
+    /// - Parameter newest: the number of that key; 0 for none.
+    package func insert(
+        _ key: SnapshotKeyRecord, after newest: Int64, at now: Timestamp
+    ) throws(StoreError) -> Bool {
         try tx.execute(
             """
-            INSERT INTO snapshot_keys (kid, n, secret, public_key, made_at) VALUES (?, 1, ?, ?, ?)
+            INSERT INTO snapshot_keys (kid, n, secret, public_key, made_at) VALUES (?, ?, ?, ?, ?)
             ON CONFLICT DO NOTHING
-            """, key.kid, key.secret, key.publicKey, now) == 1
+            """, key.kid, newest + 1, key.secret, key.publicKey, now) == 1
     }
 
     /// Makes a key the one that signs; the others are published until a time, and those whose time is over are deleted.
@@ -65,12 +73,8 @@ extension SnapshotKeyQueries where Connection == any Transaction {
     package func rotate(
         to key: SnapshotKeyRecord, publishingOthersUntil end: Timestamp, at now: Timestamp
     ) throws(StoreError) -> Bool {
-        let made = try tx.execute(
-            """
-            INSERT INTO snapshot_keys (kid, n, secret, public_key, made_at)
-            VALUES (?, (SELECT COALESCE(MAX(n), 0) + 1 FROM snapshot_keys), ?, ?, ?) ON CONFLICT DO NOTHING
-            """, key.kid, key.secret, key.publicKey, now)
-        guard made == 1 else { return false }
+        let newest = try tx.row("SELECT MAX(n) AS n FROM snapshot_keys")?.optionalInt("n") ?? 0
+        guard try insert(key, after: newest, at: now) else { return false }
         try tx.execute("DELETE FROM snapshot_keys WHERE published_until <= ?", now)
         try tx.execute(
             "UPDATE snapshot_keys SET published_until = ? WHERE published_until IS NULL AND kid <> ?", end, key.kid)
@@ -81,6 +85,7 @@ extension SnapshotKeyQueries where Connection == any Transaction {
 extension SnapshotKeyRecord {
     init(row: Row) throws(StoreError) {
         self.init(
-            kid: try row.text("kid"), secret: try row.blob("secret"), publicKey: try row.blob("public_key"))
+            kid: try row.text("kid"), n: try row.int("n"), secret: try row.blob("secret"),
+            publicKey: try row.blob("public_key"))
     }
 }
