@@ -259,12 +259,14 @@ let package = Package(
             dependencies: [
                 "Domain", "Gateway", "HTTPAPI", "ProviderKit", "Store", "TestSupport",
                 .product(name: "_CryptoExtras", package: "swift-crypto"),
+                .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "HummingbirdTesting", package: "hummingbird"),
                 .product(name: "JWTKit", package: "jwt-kit"), .product(name: "Logging", package: "swift-log"),
-                .product(name: "NIOCore", package: "swift-nio"),
-            ]
+                .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOEmbedded", package: "swift-nio"),
+            ],
+            exclude: ["Interop"]
         ),
         .testTarget(
             name: "PaydeskServerTests",

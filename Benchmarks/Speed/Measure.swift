@@ -101,6 +101,10 @@ struct Measure: AsyncParsableCommand {
             report.add(try await section.figures())
         }
         if engine == .sqlite { try await measureOnPostgres(sections, bench, into: &report) }
+        if sections.contains(.streams) {
+            progress("live streams on \(engine)")
+            report.add(try await StreamsSection(bench: bench, engine: engine).figures())
+        }
         if sections.contains(.slow) {
             progress("slow clients on \(engine)")
             report.add(try await SlowSection(bench: bench, engine: engine).figures())
@@ -150,6 +154,7 @@ enum Section: String, CaseIterable {
     case overload
     case pgbench
     case nodes
+    case streams
     case slow
     case million
 

@@ -67,6 +67,8 @@ package final class Gateway: Sendable {
 
     let consumptionAnswers: ConsumptionAnswers
     package let entitlements: Entitlements
+    package let live: LiveStreams
+    package let signedSnapshots: SignedSnapshots
     package let grants: Grants
     let notificationSync: NotificationSync
     package let purchaseBacklog: PurchaseBacklog
@@ -176,6 +178,12 @@ package final class Gateway: Sendable {
         purchaseBacklog = PurchaseBacklog(settlements: settlements, logger: logger)
         consumptionAnswers = ConsumptionAnswers(settlements: settlements, logger: logger)
         entitlements = Entitlements(store: access, settlements: settlements, random: random, logger: logger)
+        live = LiveStreams(
+            store: access, entitlements: entitlements, time: time, clock: isShared ? clock : nil, inbox: signals.live,
+            limit: settings.streams, random: random)
+        signedSnapshots = SignedSnapshots(
+            store: access, settlements: settlements, entitlements: entitlements, keyRing: keyRing, time: time,
+            random: random, issuer: settings.publicURL, life: settings.snapshots)
         grants = Grants(settlements: settlements)
         subscriptions = Subscriptions(store: access, time: time)
         subscriptionExtensions = SubscriptionExtensions(settlements: settlements)

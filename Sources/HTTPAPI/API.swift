@@ -107,6 +107,8 @@ package struct API: Sendable {
             ids: gateway.ids)
     }
 
+    var gateway: Gateway { pipeline.gateway }
+
     var routes: [Route] {
         let described =
             describedRoutes + LogoRoutes(logo: pipeline.gateway.settings.pages.logo).routes
@@ -134,6 +136,9 @@ package struct API: Sendable {
             + ApplePayRoutes(gateway: gateway, limiter: merchantSessionLimiter).routes
             + AppleIAPRoutes(gateway: gateway).routes + PurchaseRoutes(gateway: gateway).routes
             + CompatibleRoutes(gateway: gateway).routes
+            + OpenIAPRoutes(gateway: gateway).routes
+            + StreamRoutes(gateway: gateway, tokens: pipeline.tokens).routes
+            + SnapshotKeyRoutes(gateway: gateway).routes
             + ReceiptRoutes(gateway: gateway, limiter: pipeline.keyLimiter, guesses: pipeline.guesses).routes
             + SubscriptionRoutes(gateway: gateway).routes + EntitlementRoutes(gateway: gateway).routes
             + GrantRoutes(gateway: gateway).routes + UsageRoutes(gateway: gateway).routes

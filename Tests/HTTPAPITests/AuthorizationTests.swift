@@ -13,7 +13,7 @@ struct AuthorizationTests {
     private static let open: Set<String> = [
         "GET /", "GET /v1/public/payments/{id}/qr.svg", "POST /v1/notify/{token}", "GET /v1/notify/{token}",
         "GET /sandbox/{payment_id}", "POST /sandbox/{payment_id}", "GET /healthz", "GET /readyz", "GET /version",
-        "GET /metrics", "GET /openapi.json", "GET /docs",
+        "GET /metrics", "GET /openapi.json", "GET /docs", "GET /.well-known/jwks.json",
         "GET /.well-known/apple-developer-merchantid-domain-association", "GET /apple-iap/products",
         "GET /validate-receipt", "PUT /validate-receipt",
         "PATCH /validate-receipt", "DELETE /validate-receipt",
@@ -27,7 +27,7 @@ struct AuthorizationTests {
         "GET /console",
     ]
     /// Users' routes in the form of other clients.
-    private static let compatible: Set<String> = ["POST /apple-iap/verify"]
+    private static let compatible: Set<String> = ["POST /apple-iap/verify", "POST /v1/purchase/verify"]
 
     /// The scope that a partner's key needs for each of the partners' routes.
     private static let partners: [String: Scope] = [

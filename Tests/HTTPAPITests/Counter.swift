@@ -130,7 +130,8 @@ struct Reply: Sendable, CustomStringConvertible {
 
     var json: JSONValue { get throws { try JSONDecoder().decode(JSONValue.self, from: Data(text.utf8)) } }
     var data: JSONValue { get throws { try json["data"] } }
-    var error: String? { try? json.text("error") }
+    /// The id of the error, also in OpenIAP's form.
+    var error: String? { try? json["errors"] == .null ? json.text("error") : json["errors"][0].text("code") }
     var field: String? { if case .string(let field)? = try? json["details"]["field"] { field } else { nil } }
 
     func header(_ name: String) -> String? { HTTPField.Name(name).flatMap { headers[$0] } }

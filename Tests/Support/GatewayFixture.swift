@@ -17,6 +17,9 @@ package struct GatewayFixtureSetup: Sendable {
     package var rehearse = false
     package var ownership = OwnershipRules()
     package var callsPerAccount = 64
+    /// The most live streams of the node.
+    package var streams = 100
+    package var snapshots = SnapshotLife()
     /// True for tests that move the clock.
     package var isDevelopment = false
     /// False for tests that break the stored facts on purpose.
@@ -80,7 +83,8 @@ package struct GatewayFixture: Sendable {
             settings: GatewaySettings(
                 publicURL: Self.publicURL, returnURLs: setup.returnURLs, policies: setup.policies,
                 meters: try Self.meters(), defaultCurrency: setup.defaultCurrency, isDevelopment: setup.isDevelopment,
-                ownership: setup.ownership, callsPerAccount: setup.callsPerAccount, pages: setup.pages),
+                ownership: setup.ownership, callsPerAccount: setup.callsPerAccount, pages: setup.pages,
+                streams: setup.streams, snapshots: setup.snapshots),
             logger: setup.logger, pause: Pauses.forever)
         transport.connect(to: gateway)
         _ = try await gateway.catalogue.merge(try FixtureCatalogue.skus(), context: .test)

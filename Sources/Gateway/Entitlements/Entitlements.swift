@@ -74,7 +74,7 @@ package struct Entitlements: Sendable {
         return .again(after: users.count == Int(Self.boundaryLimit) && failed == 0 ? 0 : Self.boundaryInterval)
     }
 
-    private func announceBoundaries(of user: ID<User>) async throws(GatewayError) {
+    func announceBoundaries(of user: ID<User>) async throws(GatewayError) {
         let audit = AuditContext(actor: .system(JobKind.crossBoundaries.rawValue), requestID: "")
         try await settlements.run(audit) { settlement in
             try settlement.tx.users.lock(user)

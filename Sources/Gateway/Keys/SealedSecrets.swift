@@ -33,6 +33,7 @@ package struct SealedSecrets: Sendable {
         ),
         (SealedColumn("receipts", "evidence", key: ["digest"]), { "receipts.evidence/\($0.key[0])" }),
         (SealedColumn("box_meta", "authority", key: ["name"]), { "box_meta.authority/\($0.key[0])" }),
+        (SealedColumn("snapshot_keys", "secret", key: ["kid"]), { SnapshotKey.place($0.key[0]) }),
         (
             SealedColumn("idempotency_keys", "answer", key: ["caller", "key"]),
             { "idempotency_keys/\($0.key[0])/\($0.key[1])" }

@@ -22,6 +22,15 @@ package struct Purchases: Sendable {
         context: CallContext
     ) async throws(GatewayError) -> AttachedPurchase {
         let claim = try await self.evidence.verify(evidence, fallback: fallback)
+        return try await attach(claim, consent: consent, user: user, context: context)
+    }
+
+    /// Attaches a verified purchase to its user.
+    ///
+    /// - Throws: `unknownProduct` (the purchase is stored), `purchaseBelongsToAnotherUser`, `purchaseRevoked` (stored).
+    func attach(
+        _ claim: PurchaseClaim, consent: Bool? = nil, user: ExternalUserID, context: CallContext
+    ) async throws(GatewayError) -> AttachedPurchase {
         let outcome = try await attach([claim], consent: consent, user: user, context: context).first
         guard let outcome else { throw .internalError }
         return try outcome.attached(claim.purchase)

@@ -18,7 +18,7 @@ extension Route {
 extension Route.Tag {
     /// All parts, in the order of the description.
     static let all: [Route.Tag] = [
-        cashier, sessions, orders, subscriptions, entitlements, apple, applePay, compatible, notifications,
+        cashier, sessions, orders, subscriptions, entitlements, live, apple, applePay, compatible, notifications,
         notificationsByKind,
         payPages, partner, webhooks, catalogue, accounts, adminOrders, adminUsers, inbox, console, operations,
     ]
@@ -31,6 +31,8 @@ extension Route.Tag {
         name: "Subscriptions", note: "Subscriptions of a store, as the user, a partner and an admin see them.")
     static let entitlements = Route.Tag(
         name: "Entitlements and usage", note: "What a user owns, why, and how much of a meter is left.")
+    static let live = Route.Tag(
+        name: "Live", note: "Changes as they happen, and the keys of snapshots for apps that are offline.")
     static let apple = Route.Tag(
         name: "App Store purchases", note: "What was bought in the App Store becomes the user's.")
     static let applePay = Route.Tag(name: "Apple Pay", note: "Merchant sessions, tokens, and the proof of the domain.")

@@ -35,13 +35,18 @@ struct CORSPolicy<Context: RequestContext>: RouterMiddleware {
                     .accessControlAllowOrigin: origin, .vary: "Origin",
                     .accessControlAllowMethods: "GET, POST, PATCH, DELETE",
                     .accessControlAllowHeaders:
-                        "authorization, content-type, idempotency-key, if-none-match, accept-language, x-request-id",
+                        """
+                        authorization, content-type, idempotency-key, if-none-match, last-event-id, accept-language, \
+                        x-request-id
+                        """,
                     .accessControlMaxAge: "600",
                 ])
         }
         var response = try await next(request, context)
+        // Published keys are for pages of every origin.
+        guard response.headers[.accessControlAllowOrigin] == nil else { return response }
         response.headers[.accessControlAllowOrigin] = origin
-        response.headers[.vary] = "Origin"
+        response.headers[.vary] = [response.headers[.vary], "Origin"].compactMap(\.self).joined(separator: ", ")
         response.headers[.accessControlExposeHeaders] =
             "ETag, X-Request-Id, Idempotency-Replayed, Retry-After, WWW-Authenticate, Allow"
         return response

@@ -25,6 +25,7 @@ enum Envelope {
             switch shape {
             case .envelope, .verifyReceipt: enveloped(reply, languages, requestID)
             case .flat: flat(reply, languages)
+            case .openIAP: openIAP(reply, languages)
             case .bare: bare(reply.id, reply.message(languages))
             }
         let body = json ?? Data(#"{"code":500,"error":"internal_error","msg":"","details":{}}"#.utf8)
@@ -77,6 +78,22 @@ enum Envelope {
             let message: String
         }
         return try? Answer.encode(Body(success: false, error: reply.id, message: reply.message(languages)))
+    }
+
+    private static func openIAP(_ reply: ErrorReply, _ languages: [String]) -> Data? {
+        struct Body: Encodable {
+            struct Fault: Encodable {
+                let code: String
+                let message: String
+                /// The name of the wrong field; absent for other faults.
+                let path: String?
+            }
+
+            let errors: [Fault]
+        }
+        let field: String? = if case .string(let field)? = reply.details["field"], !field.isEmpty { field } else { nil }
+        return try? Answer.encode(
+            Body(errors: [.init(code: reply.id, message: reply.message(languages), path: field)]))
     }
 
     /// Encodes a refusal of `/dev/appstore`.

@@ -9,6 +9,7 @@ extension HTTPField.Name {
     static let requestID = named("X-Request-Id")
     static let idempotencyKey = named("Idempotency-Key")
     static let idempotencyReplayed = named("Idempotency-Replayed")
+    static let xAccelBuffering = named("X-Accel-Buffering")
     static let referrerPolicy = named("Referrer-Policy")
     static let console = named("X-Paydesk-Console")
     static let secFetchSite = named("Sec-Fetch-Site")

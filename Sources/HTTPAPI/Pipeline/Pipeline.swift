@@ -175,9 +175,10 @@ struct Pipeline: Sendable {
             return Envelope.success(data, requestID: requestID)
         case .headed(let data, let headers):
             return Envelope.success(data, requestID: requestID, extra: headers)
-        case .tagged(let data):
+        case .tagged(let data, let vary):
             let tag = ETag.of(data)
             var headers = HTTPFields()
+            headers[.vary] = vary
             headers[.eTag] = tag
             headers[.cacheControl] = "private, no-cache"
             headers[.requestID] = requestID
@@ -340,7 +341,7 @@ struct Pipeline: Sendable {
 
 extension HTTPFields {
     /// The token of the only `Authorization` header, whose scheme may be written in any case (RFC 6750 section 2.1).
-    fileprivate var bearer: String? {
+    var bearer: String? {
         var found = lazy.filter { $0.name == .authorization }.makeIterator()
         guard let header = found.next()?.value, found.next() == nil else { return nil }
         let scheme = "bearer "

@@ -34,6 +34,8 @@ struct Route: Sendable {
         case flat
         /// The form of `/dev/appstore`, `{"error","message"}` (`docs/development.md`).
         case bare
+        /// The form of OpenIAP's purchase verification, `{"errors":[{"code","message","path"}]}`.
+        case openIAP
         /// A `status` of Apple's `verifyReceipt`, with HTTP status 200 or 429.
         case verifyReceipt
     }
@@ -197,7 +199,9 @@ extension Route {
     /// Returns true for everything under `/v1` except notifications, which have their providers' own formats.
     private static func takesJSON(_ path: String) -> Bool { path.hasPrefix("/v1/") && !isNotification(path) }
     private static func isNotification(_ path: String) -> Bool { path.hasPrefix("/v1/notify/") }
-    private static func isStrict(_ path: String) -> Bool { takesJSON(path) && !path.hasPrefix("/v1/public/iap/") }
+    private static func isStrict(_ path: String) -> Bool {
+        takesJSON(path) && !path.hasPrefix("/v1/public/iap/") && !path.hasPrefix("/v1/purchase/")
+    }
 
     /// True where the body is JSON in Paydesk's own form, under `/v1`.
     var takesJSON: Bool { Self.takesJSON(path) }
@@ -206,7 +210,7 @@ extension Route {
     var isNotification: Bool { Self.isNotification(path) }
 
     /// True where unknown members and parameters are refused: everywhere except in the calls of existing other clients
-    /// (`docs/api.md` sections 6 and 7), which may send more than they need.
+    /// (`docs/api.md` sections 6, 7 and 14), which may send more than they need.
     var isStrict: Bool { Self.isStrict(path) }
 
     /// True where an `Idempotency-Key` has an effect.

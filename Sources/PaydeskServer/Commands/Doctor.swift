@@ -23,6 +23,7 @@ struct Doctor: AsyncParsableCommand {
                 "\(configuration.mode.rawValue), \(configuration.accounts.count) accounts")
         ]
         findings += configuration.examineTLS(at: SystemDependencies.time.now)
+        findings += configuration.examinePublicURL() + configuration.examineStreams(ConnectionLimit.raise())
         let store: Store
         do throws(CommandError) {
             store = try await configuration.openReadOnly()

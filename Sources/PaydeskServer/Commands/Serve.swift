@@ -94,6 +94,7 @@ struct Serve: AsyncParsableCommand {
                 services.append(manifests)
             }
             services.append(application)
+            services.append(LiveRunner(gateway: composition.gateway))
             let group = ServiceGroup(
                 configuration: ServiceGroupConfiguration(
                     services: services.map { .init(service: $0, successTerminationBehavior: .gracefullyShutdownGroup) },

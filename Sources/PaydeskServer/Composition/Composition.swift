@@ -50,7 +50,8 @@ struct Composition {
                 ownership: OwnershipRules(
                     policy: configuration.purchases.ownership, shareLimit: configuration.purchases.shareLimit,
                     cooldownDays: configuration.purchases.transferCooldownDays),
-                pages: configuration.pages),
+                pages: configuration.pages, streams: ConnectionLimit.streams(configuration.limits.streams),
+                snapshots: configuration.snapshots),
             logger: logger, pause: SystemDependencies.pause)
     }
 

@@ -26,6 +26,7 @@ package struct Configuration: Sendable {
     package var retention: Retention
     package var meters: [Meter]
     package var pages: PageSettings
+    package var snapshots: SnapshotLife
     package var development: Development
     /// Production takes accounts in a provider's test mode.
     package var allowsTestAccounts: Bool
@@ -99,6 +100,8 @@ extension Configuration {
         package var concurrent: Int64
         package var pagesPerSecond: Int64
         package var pagesBurst: Int64
+        /// The live streams of a node; 0 for none at all.
+        package var streams: Int64
     }
 
     package struct Development: Sendable, Equatable {

@@ -13,6 +13,7 @@ enum AdminCommand: Codable, Sendable {
     case importStoreKit(StoreKitImport)
     case backup(path: String)
     case reseal
+    case rotateSigning
     case readClock
     case moveClock(ClockRequest)
 }
@@ -25,6 +26,7 @@ enum AdminResult: Codable, Sendable {
     case importedStoreKit(StoreKitOutcome)
     case backedUp(path: String)
     case resealed(ResealedSecrets)
+    case rotated(kid: String)
     case clock(ClockView)
     case refused(message: String, exitCode: Int32)
 }
@@ -49,6 +51,7 @@ extension AdminCommand {
             case .readClock: return .clock(try await gateway.businessClock.read())
             case .moveClock(let request):
                 return .clock(try await gateway.businessClock.move(request, context: context))
+            case .rotateSigning: return .rotated(kid: try await gateway.signedSnapshots.rotate(context: context))
             case .reseal: return .resealed(try await gateway.secrets.reseal())
             case .backup(let path):
                 guard let engine = gateway.store.engine as? SQLiteEngine else {

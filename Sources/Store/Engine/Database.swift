@@ -64,6 +64,19 @@ extension Transaction {
     package func enqueue(_ sql: String, _ arguments: any SQLBindable...) throws(StoreError) {
         try enqueue(sql, arguments)
     }
+
+    /// Sends a text to every process that listens to a channel, at the commit; PostgreSQL only.
+    ///
+    /// - Parameter text: at most ``StoreLimits/message`` bytes.
+    package func send(_ text: String, to channel: String) throws(StoreError) {
+        _ = try rows("SELECT pg_notify(?, ?)", [channel, text])
+    }
+}
+
+/// Limits that the engines set.
+package enum StoreLimits {
+    /// The most bytes of a message; PostgreSQL takes fewer than 8,000 (NOTIFY).
+    package static let message = 7_900
 }
 
 /// The SQL of one engine, where the two differ.

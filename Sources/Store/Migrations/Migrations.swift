@@ -32,5 +32,6 @@ package enum Migrations {
         Migration(number: 31, name: "clock", sql: clock),
         Migration(number: 32, name: "app store in a box", sql: appStoreBox),
         Migration(number: 33, name: "console", sql: console, particular: auditKeepsMarks),
+        Migration(number: 34, name: "snapshot keys", sql: snapshotKeys),
     ]
 }

@@ -82,6 +82,15 @@ package final class PostgresEngine: StoreEngine {
         }
     }
 
+    package func listen(to channel: String, _ take: @escaping @Sendable (DatabaseMessage) -> Void) async {
+        let listener = PostgresListener(address, settings: settings, channel: channel, take: take)
+        await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in listener.start { continuation.resume() } }
+        } onCancel: {
+            listener.stop()
+        }
+    }
+
     package func close() async {
         let reports = reports.withLock { reports in
             reports.isClosed = true
