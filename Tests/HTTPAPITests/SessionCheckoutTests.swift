@@ -208,6 +208,32 @@ struct SessionCheckoutTests {
     }
 
     @Test(arguments: TestEngine.allCases)
+    func `what is owned for real money is sold for no money, what test money bought is sold for real money`(
+        _ engine: TestEngine
+    ) async throws {
+        try await withCounter(on: engine, .cny) { counter in
+            func state(_ user: String, _ provider: String) async throws -> String {
+                let made = try await counter.session(
+                    user, "walkie", more: #","currency":"USD","provider":"\#(provider)""#)
+                let state = try await counter.shown(made).text("state")
+                let checkout = try await counter.refused(.post, "/v1/public/checkout", made, "{}")
+                #expect((checkout.error == "already_owned") == (state == "owned"), "\(provider): \(checkout)")
+                return state
+            }
+            let given = try await counter.token("bob")
+            let gift = #"{"sku":"walkie","reason":"a gift"}"#
+            #expect(try await counter.post("/v1/admin/users/bob/grants", counter.adminKey, gift).status == 200)
+            for provider in ["sandbox", "scripted"] { #expect(try await state(given, provider) == "owned") }
+
+            let tester = try await counter.token("carol")
+            let made = try await counter.session(tester, "walkie", more: #","currency":"USD","provider":"sandbox""#)
+            _ = try await counter.notify("payment.succeeded", try await counter.buy(made))
+            #expect(try await state(tester, "sandbox") == "owned")
+            #expect(try await state(tester, "scripted") == "methods")
+        }
+    }
+
+    @Test(arguments: TestEngine.allCases)
     func `money that came too often or in another amount needs attention`(_ engine: TestEngine) async throws {
         try await withCounter(on: engine, .cny) { counter in
             let user = try await counter.token()
