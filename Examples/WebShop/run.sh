@@ -25,14 +25,14 @@ export PAYDESK_USER_SECRET
 "$binary" migrate >/dev/null
 "$binary" serve >server.log 2>&1 &
 server=$!
+python3 "$here/shop.py" "$url" "$shop_port" &
+shop=$!
 tries=0
-until curl -fs "$url/readyz" >/dev/null 2>&1; do
-    kill -0 "$server" 2>/dev/null && [ "$tries" -lt 400 ] || { cat server.log; exit 1; }
+until curl -fs "$url/readyz" >/dev/null 2>&1 && curl -fs "http://127.0.0.1:$shop_port/" >/dev/null 2>&1; do
+    { kill -0 "$server" && kill -0 "$shop"; } 2>/dev/null && [ "$tries" -lt 600 ] || { cat server.log; exit 1; }
     tries=$((tries + 1))
     sleep 0.05
 done
-python3 "$here/shop.py" "$url" "$shop_port" &
-shop=$!
 echo "The shop with paydesk.js: http://127.0.0.1:$shop_port/"
 echo "The shop with a link:     http://127.0.0.1:$shop_port/link"
 echo "Paydesk:                  $url/"

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import subprocess
 import unittest
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from threading import Thread
 from urllib.parse import urlsplit
 
 from desk import ROOT, Desk, eventually, free_port
@@ -114,6 +116,59 @@ class Paying(BrowserCase):
 
     def orders(self, desk: Desk, user: str) -> list[dict]:
         return [desk.data("GET", f"/v1/public/orders/{order['id']}", None, user) for order in desk.orders(user)]
+
+
+class Element(BrowserCase):
+    """`<paydesk-checkout>` in a page of another origin."""
+
+    def test_the_element_pays_inside_a_page(self) -> None:
+        for make in (chromium, webkit):
+            with self.subTest(engine=make.__name__):
+                engine, session = make(), desk().session(desk().user(), "vip_month")
+                page = f"""<!doctype html><html lang="en"><meta charset="utf-8"><title>Page</title><h1>Page</h1>
+                    <script type="module" src="{desk().url}/sdk/paydesk.js"></script>
+                    <script>addEventListener("paydesk-paid", event => {{ window.paid = (window.paid ?? []).concat(event.detail.order.status) }})</script>
+                    <paydesk-checkout token="{session['token']}" base-url="{desk().url}" locale="en"></paydesk-checkout>"""
+                with Serving(page) as url:
+                    engine.faults()
+                    engine.driver.get(url)
+                    self.inside(engine, "methods")
+                    engine.js(f"arguments[0].shadowRoot.querySelector('{QR}').click()", engine.find("paydesk-checkout")[0])
+                    self.inside(engine, "qr")
+                    desk().act(desk().shown(session)["contract"]["payment_id"], "succeed")
+                    self.inside(engine, "paid")
+                    self.assertEqual(engine.js("return window.paid"), ["paid"])
+                    self.assertEqual(engine.faults(), [])
+
+    @staticmethod
+    def inside(engine: Engine, state: str) -> None:
+        script = "return document.querySelector('paydesk-checkout').shadowRoot?.querySelector('[data-state]')?.dataset.state"
+        engine.wait(lambda: engine.js(script) == state, f"{state} in the element")
+
+
+class Serving:
+    """One page of another origin."""
+
+    def __init__(self, page: str) -> None:
+        class Answer(BaseHTTPRequestHandler):
+            def do_GET(self) -> None:
+                self.send_response(200 if self.path == "/" else 204)
+                self.send_header("Content-Type", "text/html; charset=utf-8")
+                self.end_headers()
+                self.wfile.write(page.encode() if self.path == "/" else b"")
+
+            def log_message(self, *_: object) -> None:
+                """Writes no log."""
+
+        self.server = ThreadingHTTPServer(("127.0.0.1", 0), Answer)
+
+    def __enter__(self) -> str:
+        Thread(target=self.server.serve_forever, daemon=True).start()
+        return f"http://127.0.0.1:{self.server.server_address[1]}/"
+
+    def __exit__(self, *_: object) -> None:
+        self.server.shutdown()
+        self.server.server_close()
 
 
 class WebShop(BrowserCase):
