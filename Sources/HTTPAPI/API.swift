@@ -108,10 +108,12 @@ package struct API: Sendable {
     var routes: [Route] {
         let described =
             describedRoutes + LogoRoutes(logo: pipeline.gateway.settings.pages.logo).routes
-            + CashierRoutes(pages: pages).routes
+            + CashierRoutes(pages: pages).routes + firstPage.routes
             + AssetRoutes(assets: pages.pages.assets, version: settings.version).routes
         return described + boxRoutes + DocumentationRoutes(describing: described, version: settings.version).routes
     }
+
+    private var firstPage: FirstPageRoutes { FirstPageRoutes(pages: pages, hasBox: settings.box != nil) }
 
     /// The routes of the App Store in a box, which the document leaves out: only this machine may call them.
     private var boxRoutes: [Route] {
@@ -142,7 +144,7 @@ package struct API: Sendable {
             + WebhookRoutes(gateway: gateway).routes
             + EventRoutes(gateway: gateway).routes + ReportRoutes(gateway: gateway).routes
             + OperationsRoutes(gateway: gateway, version: settings.version, metricsText: settings.metricsText).routes
-            + FirstPageRoutes(isDevelopment: settings.isDevelopment, version: settings.version).routes
+            + firstPage.described
     }
 
     /// Makes the shedder that refuses requests in front of the router.

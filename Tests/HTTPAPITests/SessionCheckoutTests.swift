@@ -189,6 +189,20 @@ struct SessionCheckoutTests {
             _ = try await counter.notify("payment.failed", try await counter.shown(made)["contract"])
             #expect(try await state(made) == ["methods"])
             #expect(try await counter.shown(made)["order"].text("next_action") == "retry")
+            for (language, words) in [("zh-CN,en", "付款失败"), ("en", "The payment failed"), ("fr", "The payment failed")]
+            {
+                let paths = [
+                    "/v1/public/session", "/v1/public/orders/" + (try await counter.shown(made)["order"].text("id")),
+                ]
+                for path in paths {
+                    let reply = try await counter.get(
+                        path, made.text("token"), headers: ["Accept-Language": language])
+                    #expect(reply.text.contains(words), "\(path) in \(language)")
+                }
+                let visitor = Visitor(counter: counter, session: made)
+                let page = try await visitor.get(headers: ["Accept-Language": language])
+                #expect(page.text.contains("<b>\(words)"), "\(language)")
+            }
 
             let nothing = try await counter.session(user, more: #","currency":"EUR""#)
             #expect(try await state(nothing) == ["unavailable", "currency"])
