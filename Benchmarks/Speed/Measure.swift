@@ -79,6 +79,10 @@ struct Measure: AsyncParsableCommand {
             progress("status reads on \(engine)")
             report.add(try await StatusSection(bench: bench, engine: engine).figures())
         }
+        if sections.contains(.page) {
+            progress("the cashier's page on \(engine)")
+            report.add(try await PageSection(bench: bench, engine: engine).figures())
+        }
         if sections.contains(.growth) {
             progress("growth on \(engine)")
             report.add(try await GrowthSection(bench: bench, engine: engine, progress: progress).figures())
@@ -147,6 +151,7 @@ enum Section: String, CaseIterable {
     case attach
     case commits
     case status
+    case page
     case growth
     case deliveries
     case sync

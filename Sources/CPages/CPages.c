@@ -246,6 +246,9 @@ static const unsigned char Assets_sdk_wait_js[] = {
 static const unsigned char Assets_sdk_words_js[] = {
 #embed "../Pages/Assets/sdk/words.js"
 };
+static const unsigned char Icons_favicon_ico[] = {
+#embed "../Pages/Icons/favicon.ico"
+};
 static const unsigned char Templates_alert_mustache[] = {
 #embed "../Pages/Templates/alert.mustache"
 };
@@ -260,6 +263,9 @@ static const unsigned char Templates_cashier_mustache[] = {
 };
 static const unsigned char Templates_fields_mustache[] = {
 #embed "../Pages/Templates/fields.mustache"
+};
+static const unsigned char Templates_home_mustache[] = {
+#embed "../Pages/Templates/home.mustache"
 };
 static const unsigned char Templates_icons_mustache[] = {
 #embed "../Pages/Templates/icons.mustache"
@@ -305,6 +311,12 @@ static const unsigned char Templates_console_mustache[] = {
 };
 static const unsigned char Texts_en_json[] = {
 #embed "../Pages/Texts/en.json"
+};
+static const unsigned char Texts_home_en_json[] = {
+#embed "../Pages/Texts/home.en.json"
+};
+static const unsigned char Texts_home_zh_Hans_json[] = {
+#embed "../Pages/Texts/home.zh-Hans.json"
 };
 static const unsigned char Texts_zh_Hans_json[] = {
 #embed "../Pages/Texts/zh-Hans.json"
@@ -392,11 +404,13 @@ static const struct cpages_file files[] = {
     {"Assets/sdk/views.js", Assets_sdk_views_js, sizeof Assets_sdk_views_js},
     {"Assets/sdk/wait.js", Assets_sdk_wait_js, sizeof Assets_sdk_wait_js},
     {"Assets/sdk/words.js", Assets_sdk_words_js, sizeof Assets_sdk_words_js},
+    {"Icons/favicon.ico", Icons_favicon_ico, sizeof Icons_favicon_ico},
     {"Templates/alert.mustache", Templates_alert_mustache, sizeof Templates_alert_mustache},
     {"Templates/apple_iap.mustache", Templates_apple_iap_mustache, sizeof Templates_apple_iap_mustache},
     {"Templates/apple_pay.mustache", Templates_apple_pay_mustache, sizeof Templates_apple_pay_mustache},
     {"Templates/cashier.mustache", Templates_cashier_mustache, sizeof Templates_cashier_mustache},
     {"Templates/fields.mustache", Templates_fields_mustache, sizeof Templates_fields_mustache},
+    {"Templates/home.mustache", Templates_home_mustache, sizeof Templates_home_mustache},
     {"Templates/icons.mustache", Templates_icons_mustache, sizeof Templates_icons_mustache},
     {"Templates/live-shown.mustache", Templates_live_shown_mustache, sizeof Templates_live_shown_mustache},
     {"Templates/live.mustache", Templates_live_mustache, sizeof Templates_live_mustache},
@@ -412,6 +426,8 @@ static const struct cpages_file files[] = {
     {"Templates/ways.mustache", Templates_ways_mustache, sizeof Templates_ways_mustache},
     {"Templates/console.mustache", Templates_console_mustache, sizeof Templates_console_mustache},
     {"Texts/en.json", Texts_en_json, sizeof Texts_en_json},
+    {"Texts/home.en.json", Texts_home_en_json, sizeof Texts_home_en_json},
+    {"Texts/home.zh-Hans.json", Texts_home_zh_Hans_json, sizeof Texts_home_zh_Hans_json},
     {"Texts/zh-Hans.json", Texts_zh_Hans_json, sizeof Texts_zh_Hans_json},
 };
 

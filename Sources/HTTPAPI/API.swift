@@ -112,11 +112,13 @@ package struct API: Sendable {
     var routes: [Route] {
         let described =
             describedRoutes + LogoRoutes(logo: pipeline.gateway.settings.pages.logo).routes
-            + CashierRoutes(pages: pages).routes
+            + CashierRoutes(pages: pages).routes + firstPage.routes
             + ConsolePageRoutes(pages: pages, version: settings.version).routes
             + AssetRoutes(assets: pages.pages.assets, version: settings.version).routes
         return described + boxRoutes + DocumentationRoutes(describing: described, version: settings.version).routes
     }
+
+    private var firstPage: FirstPageRoutes { FirstPageRoutes(pages: pages, hasBox: settings.box != nil) }
 
     /// The routes of the App Store in a box, which the document leaves out: only this machine may call them.
     private var boxRoutes: [Route] {
@@ -151,7 +153,7 @@ package struct API: Sendable {
             + WebhookRoutes(gateway: gateway).routes
             + EventRoutes(gateway: gateway).routes + ReportRoutes(gateway: gateway).routes
             + OperationsRoutes(gateway: gateway, version: settings.version, metricsText: settings.metricsText).routes
-            + FirstPageRoutes(isDevelopment: settings.isDevelopment, version: settings.version).routes
+            + firstPage.described
     }
 
     /// Makes the shedder that refuses requests in front of the router.

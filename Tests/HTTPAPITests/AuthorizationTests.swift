@@ -11,7 +11,8 @@ import Testing
 struct AuthorizationTests {
     /// The routes without credentials; the path of every other one determines whether it needs a user or a key.
     private static let open: Set<String> = [
-        "GET /", "GET /v1/public/payments/{id}/qr.svg", "POST /v1/notify/{token}", "GET /v1/notify/{token}",
+        "GET /", "POST /", "GET /robots.txt", "GET /favicon.ico",
+        "GET /v1/public/payments/{id}/qr.svg", "POST /v1/notify/{token}", "GET /v1/notify/{token}",
         "GET /sandbox/{payment_id}", "POST /sandbox/{payment_id}", "GET /healthz", "GET /readyz", "GET /version",
         "GET /metrics", "GET /openapi.json", "GET /docs", "GET /.well-known/jwks.json",
         "GET /.well-known/apple-developer-merchantid-domain-association", "GET /apple-iap/products",

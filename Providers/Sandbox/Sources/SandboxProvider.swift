@@ -119,10 +119,20 @@ public struct SandboxProvider: PaymentPageServing {
 /// The pay page ignores `reply` and `delay_ms`, which only apply to Paydesk's calls, not to the payer's.
 extension SandboxProvider {
     public func page(_ payment: ID<Payment>) async throws(ProviderError) -> PaymentPage? {
-        try await upstream.payment(payment).map { .html(SandboxPage.html(payment, $0, now: context.businessTime.now)) }
+        try await page(payment, for: PageVisitor())
     }
 
     public func act(_ payment: ID<Payment>, form: [String: String]) async throws(ProviderError) -> PaymentPage? {
+        try await act(payment, form: form, for: PageVisitor())
+    }
+
+    public func page(_ payment: ID<Payment>, for visitor: PageVisitor) async throws(ProviderError) -> PaymentPage? {
+        try await upstream.payment(payment).map { html(payment, $0, visitor) }
+    }
+
+    public func act(
+        _ payment: ID<Payment>, form: [String: String], for visitor: PageVisitor
+    ) async throws(ProviderError) -> PaymentPage? {
         guard try await upstream.payment(payment) != nil else { return nil }
         guard let act = form["outcome"].flatMap(SandboxPayerAct.init) else {
             return .refused("The form needs the field outcome: succeed, fail or pending.")
@@ -132,11 +142,14 @@ extension SandboxProvider {
             id: "\(payment.rawValue)-\(act.rawValue)-\(nonce)", at: context.businessTime.now)
         guard let after = try await upstream.act(payment, act, event) else { return nil }
         guard let announced = after.announces(act, event, now: context.businessTime.now) else {
-            return .html(SandboxPage.html(payment, after, now: context.businessTime.now))
+            return html(payment, after, visitor)
         }
         await notify(payment, after, act, announced)
-        return after.returnURL.map(PaymentPage.redirect)
-            ?? .html(SandboxPage.html(payment, after, now: context.businessTime.now))
+        return after.returnURL.map(PaymentPage.redirect) ?? html(payment, after, visitor)
+    }
+
+    private func html(_ id: ID<Payment>, _ payment: SandboxPayment, _ visitor: PageVisitor) -> PaymentPage {
+        .html(SandboxPage(id, payment, now: context.businessTime.now, for: visitor).html)
     }
 
     /// Sends the signed notification; it is not repeated where it does not arrive, because a query returns the state

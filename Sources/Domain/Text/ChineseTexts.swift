@@ -128,6 +128,7 @@ package enum ChineseTexts {
         "another token is being charged for this payment": "此支付正在使用另一个凭证扣款",
         "the order has no Apple Pay contract that is open; make one by checkout": "该订单没有进行中的苹果支付合约,请先发起支付",
         "this subscription's account cannot ask its store for an extension": "该订阅的账户无法向商店申请延期",
+        "The payment failed. Nothing was charged; pay again or in another way.": "付款失败。没有扣款，可以重新付款，或换一种付款方式。",
         "the App Store has no such reason": "商店没有这种原因代码",
         "the App Store did not extend the subscription": "商店没有延长该订阅",
         "the store did not say whether it extended the subscription, and is being asked; look at the subscription's end before another extension, because a second one would count":

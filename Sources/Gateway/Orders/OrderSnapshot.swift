@@ -44,6 +44,12 @@ package struct OrderSnapshot: Sendable {
             self.failure = failure
             created_at = payment.createdAt
         }
+
+        fileprivate func speaking(_ languages: [String]) -> PaymentLine {
+            var line = self
+            line.failure = failure?.speaking(languages)
+            return line
+        }
     }
 
     package struct RefundLine: Encodable, Sendable {
@@ -89,7 +95,7 @@ package struct OrderSnapshot: Sendable {
     }
 
     package let order: Order
-    package let payments: [PaymentLine]
+    package private(set) var payments: [PaymentLine]
     package let refunds: [RefundLine]
     package let disputes: [DisputeLine]
     package let timeline: [TimelineLine]
@@ -106,6 +112,13 @@ package struct OrderSnapshot: Sendable {
     package var withoutMetadata: OrderSnapshot {
         var snapshot = self
         snapshot.showsMetadata = false
+        return snapshot
+    }
+
+    /// Returns the order with its messages in the first of the languages that Paydesk has, else in English.
+    package func speaking(_ languages: [String]) -> OrderSnapshot {
+        var snapshot = self
+        snapshot.payments = payments.map { $0.speaking(languages) }
         return snapshot
     }
 

@@ -99,12 +99,15 @@ struct OrderWriter {
         }
     }
 
-    /// Refuses a non-consumable that the user owns in this environment.
+    /// Refuses a non-consumable that the user owns, in this environment or for real money.
+    ///
+    /// Test money buys nothing that is owned anyway; what it bought hinders no purchase for real money.
     ///
     /// - Throws: `alreadyOwned`.
     func refuseOwned(_ sku: SKUCode, _ kind: SKU.Kind, _ user: ID<User>, in environment: Environment) throws {
         guard kind == .nonConsumable else { return }
-        if try settlement.entitlements.owns(sku, user, in: environment, besides: nil) {
+        for environment in Set([environment, .production])
+        where try settlement.entitlements.owns(sku, user, in: environment, besides: nil) {
             throw GatewayError.alreadyOwned
         }
     }

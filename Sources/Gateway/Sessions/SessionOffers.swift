@@ -152,7 +152,9 @@ private struct PlanReading {
         }
         guard !able.isEmpty else { return .noAccount }
         guard sku.kind == .nonConsumable else { return nil }
+        // The rule of every checkout: what was bought with test money is still sold for real money.
         let environments = Set(owned.filter { $0.sku == code }.map(\.environment))
-        return able.allSatisfy { environments.contains($0.environment) } ? .owned : nil
+        let isOwned = environments.contains(.production) || able.allSatisfy { environments.contains($0.environment) }
+        return isOwned ? .owned : nil
     }
 }

@@ -323,7 +323,7 @@ extension Shape {
             "success": .boolean.shown("false"), "error": named("ErrorID", .words(ErrorID.self)), "message": .string,
         ]))
 
-    /// The body of a refusal in OpenIAP's form (`docs/api.md` section 14).
+    /// The body of a refusal in OpenIAP's form (`docs/api.md` section 15).
     fileprivate static let openIAPError = named(
         "OpenIAPErrors",
         .object([

@@ -62,7 +62,7 @@ struct TestAccountTests {
     }
 
     @Test(arguments: TestEngine.allCases)
-    func `what is owned for test money hinders no purchase for real money, nor the other way round`(
+    func `what is owned for test money hinders no purchase for real money`(
         _ engine: TestEngine
     ) async throws {
         try await withDesk(on: engine) { desk in

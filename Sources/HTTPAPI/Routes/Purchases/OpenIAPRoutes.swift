@@ -2,7 +2,7 @@ import Domain
 import Gateway
 import HTTPTypes
 
-/// The route of OpenIAP's clients: attach in their form, without the envelope (`docs/api.md` section 14).
+/// The route of OpenIAP's clients: attach in their form, without the envelope (`docs/api.md` section 15).
 struct OpenIAPRoutes {
     let gateway: Gateway
 

@@ -48,7 +48,9 @@ struct SessionRoutes {
 
     private func read(_ call: Call) async throws(GatewayError) -> Answer {
         guard let session = call.session else { throw .needsSession }
-        return try .json(try await gateway.sessionReading.find(session))
+        // A language that was chosen for the pages is the one of what they show.
+        let languages = (session.session.locale.map { [$0] } ?? []) + call.languages
+        return try .json(try await gateway.sessionReading.find(session).speaking(languages))
     }
 
     private func create(_ call: Call) async throws(GatewayError) -> Answer {
