@@ -40,8 +40,8 @@ struct Desk {
             transactions: [BoxRows.transaction, BoxRows.coins] + others, subscription: subscription,
             perSecond: perSecond,
             signer: signer, notifications: sent)
-        api = try ServerAPI(
-            authority, app: BoxRows.app, reader: rows, acts: rows,
+        api = ServerAPI(
+            try BoxSigning(authority, app: BoxRows.app), reader: rows, acts: rows,
             clocks: .init(real: TimeSource { Desk.now * 1_000 }, business: { BoxRows.start + 5_000 }))
         verifier = try AppleVerifier(
             AppleVerifierConfiguration(
