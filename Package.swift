@@ -124,9 +124,7 @@ let package = Package(
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "Metrics", package: "swift-metrics"),
                 .product(name: "NIOCore", package: "swift-nio"),
-            ],
-            // In the binary itself, so that a copy of it elsewhere serves its pages.
-            resources: [.embedInCode("Assets")]
+            ]
         ),
         .target(
             name: "PaydeskServer",

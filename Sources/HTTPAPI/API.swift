@@ -117,7 +117,7 @@ package struct API: Sendable {
     private var boxRoutes: [Route] {
         guard let box = settings.box else { return [] }
         let gateway = pipeline.gateway
-        return AppStoreBoxPage().routes + AppStoreBoxUserRoutes(gateway: gateway).routes
+        return AppStoreBoxPage(pages: pages).routes + AppStoreBoxUserRoutes(gateway: gateway).routes
             + AppStoreBoxKeyRoutes(box: box).routes
             + (gateway.appStore.map { AppStoreBoxActRoutes(gateway: gateway, box: $0).routes } ?? [])
             + (gateway.appStoreAPI.map { AppStoreBoxServerAPIRoutes(api: $0).routes } ?? [])

@@ -19,7 +19,7 @@ struct ServerAPITests {
 
     @Test(arguments: [
         ("kid", "OTHER"), ("iss", "someone"), ("bid", "com.example.other"), ("aud", "appstoreconnect-v2"),
-        ("exp", "late"), ("exp", "past"), ("iat", "ahead"), ("alg", "none"), ("key", "another"), ("aud", "missing"),
+        ("exp", "late"), ("exp", "past"), ("exp", "late without iat"), ("iat", "ahead"), ("alg", "none"), ("key", "another"), ("aud", "missing"),
         ("scheme", "Basic"),
     ])
     func bearersThatAreRefused(_ part: String, _ value: String) async throws {
@@ -30,6 +30,9 @@ struct ServerAPITests {
             case ("alg", _): token.header["alg"] = .string(value)
             case ("exp", "late"): token.claims["exp"] = .integer(Desk.now + 3_601)
             case ("exp", "past"): token.claims["exp"] = .integer(Desk.now)
+            case ("exp", "late without iat"):
+                token.claims["iat"] = nil
+                token.claims["exp"] = .integer(Desk.now + 3_661)
             case ("iat", _): token.claims["iat"] = .integer(Desk.now + 61)
             case ("key", _): token.key = P256.Signing.PrivateKey()
             case (_, "missing"): token.claims[part] = nil
@@ -41,6 +44,14 @@ struct ServerAPITests {
             ServerAPIRequest(method: "GET", path: Self.info, authorization: authorization))
         #expect(reply.status == 401)
         #expect(try await desk.ask("GET", Self.info).status == 200)
+    }
+
+    @Test func tokenWithoutTheTimeOfItsIssue() async throws {
+        let desk = try Desk()
+        let authorization = try desk.bearer { $0.claims["iat"] = nil }
+        let reply = try await desk.api.answer(
+            ServerAPIRequest(method: "GET", path: Self.info, authorization: authorization))
+        #expect(reply.status == 200)
     }
 
     @Test func withoutBearer() async throws {

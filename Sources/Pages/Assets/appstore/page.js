@@ -1,6 +1,6 @@
 // The App Store in a box: reads /dev/appstore/state, shows it, and sends what is pressed.
-import { texts } from "/dev/appstore/texts.js";
-import { make, Views } from "/dev/appstore/views.js";
+import { texts } from "./texts.js";
+import { make, Views } from "./views.js";
 
 const base = "/dev/appstore";
 const pause = 4000;
