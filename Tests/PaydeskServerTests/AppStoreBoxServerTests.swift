@@ -28,7 +28,7 @@ struct AppStoreBoxServerTests {
             let files = page.matches(of: /(?:href|src)="(\/assets\/[^"]+)"/).map { String($0.output.1) }
             #expect(files.count == 4)
             for file in files {
-                let reply = try await LoopbackHTTP.send("GET", file, port: installation.port, headers: [:], body: "")
+                let reply = await LoopbackHTTP.send("GET", file, port: installation.port, headers: [:], body: "")
                 #expect(try #require(reply).status == 200, "\(file)")
             }
             #expect(!page.contains("<style") && !page.contains(" style=") && !page.contains("javascript:"))

@@ -3,7 +3,7 @@ enum AllowedWalks {
     /// Tables whose rows are as many as an operator has configured; every scan of them is allowed.
     static let smallTables: Set<String> = [
         "account_book", "account_overrides", "api_keys", "apple_products", "clock", "counters", "missed_notifications",
-        // Of development: as many as somebody has bought by hand.
+        // Development alone fills these, with as many rows as somebody has bought by hand.
         "box_meta", "box_notifications", "box_subscriptions", "box_transactions",
         "schema_migrations", "skus", "webhooks",
     ]

@@ -50,9 +50,11 @@ public struct AppleIAPProvider: PaymentProvider {
         syncInterval = asksBox ? max(interval, Self.boxInterval) : interval
     }
 
-    /// The least seconds between two questions to the App Store in a box: a move of the clock by a year asks for each of
-    /// them, and the end of a period is asked about in any case.
-    private static let boxInterval: Int64 = 7 * 86_400
+    /// The least seconds between two questions to the App Store in a box: a move of the clock stops at each, and the
+    /// end of a period is asked about in any case.
+    ///
+    /// It is less than the 30 days for which Apple's sandbox keeps notifications.
+    private static let boxInterval: Int64 = 28 * 86_400
 
     /// Returns true where purchases of Production are not accepted.
     public static func isTest(_ settings: ProviderSettings) -> Bool {

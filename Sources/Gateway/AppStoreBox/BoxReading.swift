@@ -2,7 +2,7 @@ package import AppStoreBox
 import Domain
 import Store
 
-// What the box's page and its server API read.
+// The rows that the box's page and its server API read.
 
 extension BoxedAppStore {
     /// The most rows of each list of the state; the oldest are left out.
@@ -91,8 +91,11 @@ extension BoxedAppStore: ServerAPIReader {
 
 extension BoxedAppStore: ServerAPIActs {
     package func extend(_ original: String, days: Int64) async throws -> BoxSubscription {
-        let done = try await act { (_) throws(BoxError) in BoxSubscriptionAct.extend(days: days).need(original)
-        } change: { (machine) throws(BoxError) in try machine.act(on: original, .extend(days: days)) }
+        let done = try await act { (_) throws(BoxError) in
+            BoxSubscriptionAct.extend(days: days).need(original)
+        } change: { (machine) throws(BoxError) in
+            try machine.act(on: original, .extend(days: days))
+        }
         guard let extended = try done.get().result.subscription else {
             throw BoxError.notFound("no subscription \(original)")
         }
@@ -100,8 +103,11 @@ extension BoxedAppStore: ServerAPIActs {
     }
 
     package func requestTest() async throws -> BoxNotification {
-        try await act { (_) throws(BoxError) in .due(at: 0)
-        } change: { (machine) throws(BoxError) in machine.test() }.get().result
+        try await act { (_) throws(BoxError) in
+            .due(at: 0)
+        } change: { (machine) throws(BoxError) in
+            machine.test()
+        }.get().result
     }
 }
 

@@ -20,7 +20,8 @@ struct BoxRows {
 
     // MARK: Reading
 
-    func scope(_ need: BoxNeed, _ meta: BoxMeta) throws -> BoxScope {
+    /// - Parameter patience: the milliseconds for which a due notification is left to the process that stored it.
+    func scope(_ need: BoxNeed, _ meta: BoxMeta, patience: Int64 = 0) throws -> BoxScope {
         var subscriptions: [BoxSubscriptionRow] = []
         var transactions: [BoxTransactionRow] = []
         var waiting = try tx.box.listHeldNotifications()
@@ -42,7 +43,7 @@ struct BoxRows {
             }
         case .due(let time):
             subscriptions = try tx.box.listDueSubscriptions(until: time, limit: Self.part)
-            waiting += try tx.box.listDueNotifications(until: time, limit: Self.part)
+            waiting += try tx.box.listDueNotifications(until: time - patience, limit: Self.part)
         }
         let found = try subscriptions.map { try BoxJSON.read(BoxSubscription.self, $0.data) }
         let known = Set(transactions.map(\.id))

@@ -19,7 +19,7 @@ package struct BoxSettings: Sendable {
     }
 }
 
-/// The App Store in a box of this server: stores what is done in it, and sends its notifications to the account's inbox.
+/// The App Store in a box of this server: stores what is done in it, and sends its notifications to an account's inbox.
 ///
 /// An act is one transaction under the lock of the box's row, so that acts follow each other on every node. Its
 /// notifications are sent after the commit; a process that ends in between leaves them due, and
@@ -52,8 +52,11 @@ package struct BoxedAppStore: Sendable {
     package func purchase(
         _ request: BoxPurchaseRequest
     ) async throws(GatewayError) -> Outcome<BoxPurchaseAnswer> {
-        let done = try await act { (products) throws(BoxError) in try request.need(products)
-        } change: { (machine) throws(BoxError) in try machine.purchase(request) }
+        let done = try await act { (products) throws(BoxError) in
+            try request.need(products)
+        } change: { (machine) throws(BoxError) in
+            try machine.purchase(request)
+        }
         switch done {
         case .failure(let refusal): return .failure(refusal)
         case .success(let acted):
@@ -78,34 +81,46 @@ package struct BoxedAppStore: Sendable {
     package func act(
         on original: String, _ act: BoxSubscriptionAct
     ) async throws(GatewayError) -> Outcome<BoxActAnswer> {
-        try await self.act { (_) throws(BoxError) in act.need(original)
-        } change: { (machine) throws(BoxError) in try machine.act(on: original, act) }.map(Self.answer)
+        try await self.act { (_) throws(BoxError) in
+            act.need(original)
+        } change: { (machine) throws(BoxError) in
+            try machine.act(on: original, act)
+        }.map(Self.answer)
     }
 
     /// Does an act on a transaction.
     package func act(
         onTransaction id: String, _ act: BoxTransactionAct
     ) async throws(GatewayError) -> Outcome<BoxActAnswer> {
-        try await self.act { (_) throws(BoxError) in .transaction(transactionID: id)
-        } change: { (machine) throws(BoxError) in try machine.act(onTransaction: id, act) }.map(Self.answer)
+        try await self.act { (_) throws(BoxError) in
+            .transaction(transactionID: id)
+        } change: { (machine) throws(BoxError) in
+            try machine.act(onTransaction: id, act)
+        }.map(Self.answer)
     }
 
     private static func answer(_ acted: Acted<BoxDone>) -> BoxActAnswer {
-        // What is sent in random order is told by the list of notifications alone.
+        // Only the list of notifications tells of those that are sent in random order.
         let told = acted.mode == .shuffled ? nil : acted.result.notification.flatMap { acted.attempts[$0.uuid] }
         return BoxActAnswer(acted.result, delivery: told)
     }
 
     /// Decides how notifications travel from now on.
     package func deliver(_ delivery: BoxMeta.Delivery) async throws(GatewayError) {
-        _ = try await act { (_) throws(BoxError) in nil
-        } change: { (machine) throws(BoxError) in machine.deliver(delivery) }
+        _ = try await act { (_) throws(BoxError) in
+            nil
+        } change: { (machine) throws(BoxError) in
+            machine.deliver(delivery)
+        }
     }
 
     /// Sets Apple's rate limit; nil for none.
     package func limit(perSecond: Int64?) async throws(GatewayError) {
-        _ = try await act { (_) throws(BoxError) in nil
-        } change: { (machine) throws(BoxError) in machine.limit(callsPerSecond: perSecond) }
+        _ = try await act { (_) throws(BoxError) in
+            nil
+        } change: { (machine) throws(BoxError) in
+            machine.limit(callsPerSecond: perSecond)
+        }
     }
 
     /// Makes a new, empty App Store, whose ids and dates go on from this one's.
@@ -120,12 +135,13 @@ package struct BoxedAppStore: Sendable {
         }
     }
 
-    // MARK: What happens by itself
+    // MARK: Changes that happen by themselves
 
     /// Runs what is due, and sends the notifications whose time has come.
     ///
+    /// - Parameter patience: the milliseconds for which a due notification is left to the process that stored it.
     /// - Returns: the changes and deliveries; 0 where nothing is due.
-    package func runDue() async throws(GatewayError) -> Int64 {
+    package func runDue(patience: Int64 = 0) async throws(GatewayError) -> Int64 {
         // An act that is under way is sent before: a move of the clock does not pass it.
         await turns.begin()
         defer { turns.end() }
@@ -134,7 +150,8 @@ package struct BoxedAppStore: Sendable {
             let now = time.milliseconds()
             let due = try await store.read { db in try db.box.nextDue() }
             guard let due, due <= now else { return count }
-            let done = try await run { (_) throws(BoxError) in .due(at: now)
+            let done = try await run(patience: patience) { (_) throws(BoxError) in
+                .due(at: now)
             } change: { (machine) throws(BoxError) in
                 let isMore = machine.runDue()
                 return (isMore, Int64(machine.changes.subscriptions.count + machine.changes.send.count))
@@ -163,7 +180,7 @@ package struct BoxedAppStore: Sendable {
         let attempts: [String: BoxNotification.Attempt]
     }
 
-    private struct Stored<Value: Sendable>: Sendable {
+    struct Stored<Value: Sendable>: Sendable {
         let result: Value
         let changes: BoxChanges
         let payloads: [String: String]
@@ -182,10 +199,10 @@ package struct BoxedAppStore: Sendable {
     }
 
     private func run<Value: Sendable>(
-        _ need: @escaping @Sendable ([BoxProduct]) throws(BoxError) -> BoxNeed?,
+        patience: Int64 = 0, _ need: @escaping @Sendable ([BoxProduct]) throws(BoxError) -> BoxNeed?,
         change: @escaping @Sendable (inout BoxMachine) throws(BoxError) -> Value
     ) async throws(GatewayError) -> Outcome<Acted<Value>> {
-        switch try await update(need, change) {
+        switch try await update(patience: patience, need, change) {
         case .failure(let refusal): return .failure(refusal)
         case .success(let stored):
             let attempts = try await send(stored.changes.send, stored.payloads)
@@ -194,8 +211,8 @@ package struct BoxedAppStore: Sendable {
         }
     }
 
-    private func update<Value: Sendable>(
-        _ need: @escaping @Sendable ([BoxProduct]) throws(BoxError) -> BoxNeed?,
+    func update<Value: Sendable>(
+        patience: Int64 = 0, _ need: @escaping @Sendable ([BoxProduct]) throws(BoxError) -> BoxNeed?,
         _ change: @escaping @Sendable (inout BoxMachine) throws(BoxError) -> Value
     ) async throws(GatewayError) -> Outcome<Stored<Value>> {
         let (settings, time, random) = (settings, time, random)
@@ -204,7 +221,8 @@ package struct BoxedAppStore: Sendable {
             let meta = try rows.lock(random)
             let products = try settings.products(tx)
             do {
-                let scope = try need(products).map { try rows.scope($0, meta) } ?? BoxScope(meta: meta)
+                let scope =
+                    try need(products).map { try rows.scope($0, meta, patience: patience) } ?? BoxScope(meta: meta)
                 var machine = BoxMachine(scope, products: products, now: time.milliseconds(), random: random)
                 let result = try change(&machine)
                 let payloads = try rows.store(machine.changes, knowing: Set(scope.waiting.map(\.uuid)))

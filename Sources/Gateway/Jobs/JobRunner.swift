@@ -109,9 +109,13 @@ package struct JobRunner: Service {
 
     /// Lets the App Store in a box renew, and send what an ended process has left, while real time passes.
     private func keep(_ box: BoxedAppStore) async {
+        // Another node may be about to send what it has just stored.
+        let isAlone = gateway.store.engine.dialect == .sqlite
         while !Task.isShuttingDownGracefully && !Task.isCancelled {
             // A move of the clock runs the box itself, and an outage is over one day.
-            if (try? await gateway.businessClock.refresh()) != nil, !gateway.clock.isMoving { _ = try? await box.runDue() }
+            if (try? await gateway.businessClock.refresh()) != nil, !gateway.clock.isMoving {
+                _ = try? await box.runDue(patience: isAlone ? 0 : 3_000)
+            }
             await cancelWhenGracefulShutdown { await gateway.pause(interval) }
         }
     }

@@ -29,7 +29,8 @@ struct Composition {
         let settings = try authority.map { authority throws(CommandError) in try configuration.box(of: authority) }
         let line = BoxTransport(address: configuration.boxAddress, beyond: transport)
         let registry = try configuration.registry(
-            providers, transport: authority == nil ? transport : line, businessTime: clock.time, box: access, logger: logger
+            providers, transport: authority == nil ? transport : line, businessTime: clock.time, box: access,
+            logger: logger
         ) {
             StoredBook(store: store, account: $0)
         }

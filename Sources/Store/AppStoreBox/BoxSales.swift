@@ -123,7 +123,8 @@ extension BoxQueries {
     package func nextDue(after time: Int64 = .min) throws(StoreError) -> Int64? {
         var times: [Int64] = []
         for table in ["box_subscriptions", "box_notifications"] {
-            let row = try db.row("SELECT MIN(due_at) AS due FROM \(table) WHERE due_at IS NOT NULL AND due_at > ?", time)
+            let row = try db.row(
+                "SELECT MIN(due_at) AS due FROM \(table) WHERE due_at IS NOT NULL AND due_at > ?", time)
             if let due = try row?.optionalInt("due") { times.append(due) }
         }
         return times.min()

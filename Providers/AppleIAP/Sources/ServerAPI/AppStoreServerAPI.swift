@@ -38,7 +38,8 @@ package struct AppStoreServerAPI: Sendable {
     ///   - pause: sleeps; returns at once when its task is cancelled.
     package init(
         bundleID: String, key: AppStoreKey, addresses: [AppleEnvironment: String], isPreRelease: Bool = false,
-        isBox: Bool = false, http: any HTTPTransport, time: TimeSource, pause: @escaping @Sendable (Duration) async -> Void
+        isBox: Bool = false, http: any HTTPTransport, time: TimeSource,
+        pause: @escaping @Sendable (Duration) async -> Void
     ) {
         self.bundleID = bundleID
         self.addresses = addresses

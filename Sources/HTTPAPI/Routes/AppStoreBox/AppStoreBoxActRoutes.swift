@@ -11,35 +11,50 @@ struct AppStoreBoxActRoutes {
 
     var routes: [Route] {
         [
-            route("readBoxState", .get, "/state", "Everything that the box sold and sent") { (_) async throws(GatewayError) in
+            route("readBoxState", .get, "/state", "Everything that the box sold and sent") {
+                (_) async throws(GatewayError) in
                 try .bare(try await box.state())
             },
             route("purchaseInBox", .post, "/purchases", "Buys a product") { (call) async throws(GatewayError) in
-                try await answer(call, created: true) { (body) throws(BoxError) in try BoxPurchaseRequest(body: body)
-                } act: { (request) async throws(GatewayError) in try await box.purchase(request) }
+                try await answer(call, created: true) { (body) throws(BoxError) in
+                    try BoxPurchaseRequest(body: body)
+                } act: { (request) async throws(GatewayError) in
+                    try await box.purchase(request)
+                }
             },
-            route("actOnBoxSubscription", .post, "/subscriptions/{original_transaction_id}/{act}", "Does an act on a subscription") {
+            route(
+                "actOnBoxSubscription", .post, "/subscriptions/{original_transaction_id}/{act}",
+                "Does an act on a subscription"
+            ) {
                 (call) async throws(GatewayError) in
                 let (original, name) = (try call.parameter("original_transaction_id"), try call.parameter("act"))
                 return try await answer(call) { (body) throws(BoxError) in
                     try BoxSubscriptionAct(name: name, body: body)
-                } act: { (act) async throws(GatewayError) in try await box.act(on: original, act) }
+                } act: { (act) async throws(GatewayError) in
+                    try await box.act(on: original, act)
+                }
             },
             route("actOnBoxTransaction", .post, "/transactions/{id}/{act}", "Does an act on a transaction") {
                 (call) async throws(GatewayError) in
                 let (id, name) = (try call.parameter("id"), try call.parameter("act"))
-                return try await answer(call) { (body) throws(BoxError) in try BoxTransactionAct(name: name, body: body)
-                } act: { (act) async throws(GatewayError) in try await box.act(onTransaction: id, act) }
+                return try await answer(call) { (body) throws(BoxError) in
+                    try BoxTransactionAct(name: name, body: body)
+                } act: { (act) async throws(GatewayError) in
+                    try await box.act(onTransaction: id, act)
+                }
             },
-            route("setBoxDelivery", .post, "/delivery", "Decides how notifications travel") { (call) async throws(GatewayError) in
-                try await answer(call) { (body) throws(BoxError) in try BoxMeta.Delivery(body: body)
+            route("setBoxDelivery", .post, "/delivery", "Decides how notifications travel") {
+                (call) async throws(GatewayError) in
+                try await answer(call) { (body) throws(BoxError) in
+                    try BoxMeta.Delivery(body: body)
                 } act: { (delivery) async throws(GatewayError) in
                     try await box.deliver(delivery)
                     return .success(delivery)
                 }
             },
             route("limitBoxCalls", .post, "/limits", "Sets Apple's rate limit") { (call) async throws(GatewayError) in
-                try await answer(call) { (body) throws(BoxError) in try BoxLimitRequest(body: body)
+                try await answer(call) { (body) throws(BoxError) in
+                    try BoxLimitRequest(body: body)
                 } act: { (limit) async throws(GatewayError) in
                     try await box.limit(perSecond: limit.perSecond)
                     return .success(Limit(limit.perSecond))

@@ -1,25 +1,25 @@
-import AppStoreBox
-import Foundation
-import ProviderKit
+package import AppStoreBox
+import FoundationEssentials
+package import ProviderKit
 import Synchronization
 
-/// The way of an account's calls to Apple's server API of this process's own App Store in a box: they stay inside of the
-/// process; all other calls go on to the network.
-final class BoxTransport: HTTPTransport {
+/// The transport of an account that asks the App Store in a box of its own process: calls of Apple's server API stay
+/// inside of the process, all others go on to the network.
+package final class BoxTransport: HTTPTransport {
     private let address: String
     private let beyond: any HTTPTransport
     private let api = Mutex<ServerAPI?>(nil)
 
     /// - Parameter address: the base URL of the box's server API, without a slash at its end.
-    init(address: String, beyond: any HTTPTransport) {
+    package init(address: String, beyond: any HTTPTransport) {
         self.address = address
         self.beyond = beyond
     }
 
     /// Connects the box, which is made after the accounts that call it.
-    func connect(_ api: ServerAPI) { self.api.withLock { $0 = api } }
+    package func connect(_ api: ServerAPI) { self.api.withLock { $0 = api } }
 
-    func send(_ request: OutgoingRequest) async throws(HTTPTransportError) -> IncomingReply {
+    package func send(_ request: OutgoingRequest) async throws(HTTPTransportError) -> IncomingReply {
         guard request.url.hasPrefix(address + "/") else { return try await beyond.send(request) }
         let parts = request.url.dropFirst(address.count).split(separator: "?", maxSplits: 1)
         guard let api = api.withLock(\.self), let path = parts.first.map(String.init),
