@@ -124,9 +124,7 @@ let package = Package(
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "Metrics", package: "swift-metrics"),
                 .product(name: "NIOCore", package: "swift-nio"),
-            ],
-            // In the binary itself, so that a copy of it elsewhere serves its pages.
-            resources: [.embedInCode("Assets")]
+            ]
         ),
         .target(
             name: "PaydeskServer",
@@ -172,7 +170,7 @@ let package = Package(
         .target(
             name: "TestSupport",
             dependencies: [
-                "Domain", "Gateway", "HTTPAPI", "ProviderKit", "ProviderTesting", "SandboxProvider",
+                "AppStoreBox", "Domain", "Gateway", "HTTPAPI", "ProviderKit", "ProviderTesting", "SandboxProvider",
                 "AppleIAPProvider", "ApplePayProvider", "Store",
                 .product(name: "_CryptoExtras", package: "swift-crypto"),
                 .product(name: "Crypto", package: "swift-crypto"), .product(name: "Logging", package: "swift-log"),
@@ -248,7 +246,7 @@ let package = Package(
         .testTarget(
             name: "GatewayTests",
             dependencies: [
-                "Domain", "Gateway", "ProviderKit", "ProviderTesting", "Store", "TestSupport",
+                "AppStoreBox", "Domain", "Gateway", "ProviderKit", "ProviderTesting", "Store", "TestSupport",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
             ],
@@ -278,7 +276,8 @@ let package = Package(
                 .product(name: "NIOHTTP1", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"), .product(name: "NIOSSL", package: "swift-nio-ssl"),
                 .product(name: "SwiftASN1", package: "swift-asn1"),
-            ]
+            ],
+            exclude: ["Interop"]
         ),
     ] + provider("Sandbox", [.product(name: "Crypto", package: "swift-crypto")])
         + provider("ApplePay", ["AppleTrust"], tests: ["Gateway"])

@@ -3,6 +3,18 @@
 
 #pragma clang diagnostic ignored "-Wc23-extensions"
 
+static const unsigned char Assets_appstore_page_css[] = {
+#embed "../Pages/Assets/appstore/page.css"
+};
+static const unsigned char Assets_appstore_page_js[] = {
+#embed "../Pages/Assets/appstore/page.js"
+};
+static const unsigned char Assets_appstore_texts_js[] = {
+#embed "../Pages/Assets/appstore/texts.js"
+};
+static const unsigned char Assets_appstore_views_js[] = {
+#embed "../Pages/Assets/appstore/views.js"
+};
 static const unsigned char Assets_cashier_banner_js[] = {
 #embed "../Pages/Assets/cashier/banner.js"
 };
@@ -258,6 +270,9 @@ static const unsigned char Templates_apple_iap_mustache[] = {
 static const unsigned char Templates_apple_pay_mustache[] = {
 #embed "../Pages/Templates/apple_pay.mustache"
 };
+static const unsigned char Templates_appstore_mustache[] = {
+#embed "../Pages/Templates/appstore.mustache"
+};
 static const unsigned char Templates_cashier_mustache[] = {
 #embed "../Pages/Templates/cashier.mustache"
 };
@@ -323,6 +338,10 @@ static const unsigned char Texts_zh_Hans_json[] = {
 };
 
 static const struct cpages_file files[] = {
+    {"Assets/appstore/page.css", Assets_appstore_page_css, sizeof Assets_appstore_page_css},
+    {"Assets/appstore/page.js", Assets_appstore_page_js, sizeof Assets_appstore_page_js},
+    {"Assets/appstore/texts.js", Assets_appstore_texts_js, sizeof Assets_appstore_texts_js},
+    {"Assets/appstore/views.js", Assets_appstore_views_js, sizeof Assets_appstore_views_js},
     {"Assets/cashier/banner.js", Assets_cashier_banner_js, sizeof Assets_cashier_banner_js},
     {"Assets/cashier/cashier.js", Assets_cashier_cashier_js, sizeof Assets_cashier_cashier_js},
     {"Assets/cashier/return.js", Assets_cashier_return_js, sizeof Assets_cashier_return_js},
@@ -408,6 +427,7 @@ static const struct cpages_file files[] = {
     {"Templates/alert.mustache", Templates_alert_mustache, sizeof Templates_alert_mustache},
     {"Templates/apple_iap.mustache", Templates_apple_iap_mustache, sizeof Templates_apple_iap_mustache},
     {"Templates/apple_pay.mustache", Templates_apple_pay_mustache, sizeof Templates_apple_pay_mustache},
+    {"Templates/appstore.mustache", Templates_appstore_mustache, sizeof Templates_appstore_mustache},
     {"Templates/cashier.mustache", Templates_cashier_mustache, sizeof Templates_cashier_mustache},
     {"Templates/fields.mustache", Templates_fields_mustache, sizeof Templates_fields_mustache},
     {"Templates/home.mustache", Templates_home_mustache, sizeof Templates_home_mustache},

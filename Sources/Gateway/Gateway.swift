@@ -1,3 +1,4 @@
+package import AppStoreBox
 package import Domain
 package import Logging
 package import ProviderKit
@@ -29,6 +30,10 @@ package final class Gateway: Sendable {
     let lines: RepeatedLines
 
     package let accounts: Accounts
+    /// The App Store in a box of this server; nil for none.
+    package let appStore: BoxedAppStore?
+    /// Apple's server API of that box, with one rate limit for this process.
+    package let appStoreAPI: ServerAPI?
     package let applePaySessions: ApplePaySessions
     package let auditLog: AuditLog
     package let cashier: Cashier
@@ -81,7 +86,7 @@ package final class Gateway: Sendable {
     package init(
         store: Store, registry: ProviderRegistry, keyRing: KeyRing, clock: NodeClock, random: RandomSource,
         calls: ProviderCalls, webhooks transport: any WebhookTransport, settings: GatewaySettings, logger: Logger,
-        pause: @escaping @Sendable (Duration) async -> Void
+        box: BoxSettings? = nil, pause: @escaping @Sendable (Duration) async -> Void
     ) {
         self.store = store
         self.registry = registry
@@ -164,6 +169,14 @@ package final class Gateway: Sendable {
                 store: access, keyRing: keyRing, accounts: registry.accounts.map(\.id), ids: ids, time: time,
                 lines: lines, logger: logger),
             lines: lines, logger: logger)
+        appStore = box.map { [access, notifications] in
+            BoxedAppStore($0, store: access, notifications: notifications, time: time, random: random)
+        }
+        appStoreAPI = appStore.map {
+            ServerAPI(
+                $0.settings.signing, reader: $0, acts: $0,
+                clocks: ServerAPI.Clocks(real: time.real, business: time.milliseconds))
+        }
         webhooks = Webhooks(
             store: access, settlements: settlements, keyRing: keyRing, random: random,
             allowsPrivate: settings.allowsPrivateWebhooks)
@@ -210,7 +223,7 @@ package final class Gateway: Sendable {
         }
         return BusinessClock(
             store: access, settlements: settlements, clock: clock, isMovable: settings.isDevelopment,
-            sources: DueSources.all(jobs, registry: registry), pause: pause)
+            sources: DueSources.all(jobs, registry: registry, box: appStore), pause: pause)
     }
     /// This node's calls to each account.
     package var load: AccountLoad { providers.load }

@@ -123,8 +123,11 @@ package struct API: Sendable {
     /// The routes of the App Store in a box, which the document leaves out: only this machine may call them.
     private var boxRoutes: [Route] {
         guard let box = settings.box else { return [] }
-        return AppStoreBoxPage().routes + AppStoreBoxUserRoutes(gateway: pipeline.gateway).routes
+        let gateway = pipeline.gateway
+        return AppStoreBoxPage(pages: pages).routes + AppStoreBoxUserRoutes(gateway: gateway).routes
             + AppStoreBoxKeyRoutes(box: box).routes
+            + (gateway.appStore.map { AppStoreBoxActRoutes(gateway: gateway, box: $0).routes } ?? [])
+            + (gateway.appStoreAPI.map { AppStoreBoxServerAPIRoutes(api: $0).routes } ?? [])
     }
 
     /// The routes that the OpenAPI document describes.

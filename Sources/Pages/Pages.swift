@@ -64,6 +64,15 @@ package struct Pages: Sendable {
         return library.render(members, withTemplate: "cashier") ?? ""
     }
 
+    /// Renders the page of the App Store in a box.
+    package func renderBox() -> String {
+        let members = context([
+            "styles": ["sdk/tokens.css", "theme.css", "appstore/page.css"].compactMap(assets.address),
+            "module": assets.address(of: "appstore/page.js"),
+        ])
+        return library.render(members, withTemplate: "appstore") ?? ""
+    }
+
     /// Returns true where the payment's time is over, so that nothing is waited for.
     private func hasEnded(_ frame: CashierFrame) -> Bool {
         frame.session?.contract?.expires_at.map { $0 <= frame.now } ?? false

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("The App Store in a box, served")
 struct AppStoreBoxServerTests {
-    private static let parts = ["", "/tokens.css", "/page.css", "/page.js", "/texts.js", "/views.js"]
+    private static let paths = ["", "/state", "/root.cer", "/key.p8", "/inApps/v1/transactions/1"]
 
     private static func send(
         _ installation: Installation, _ method: String, _ path: String, headers: [String: String] = [:],
@@ -19,14 +19,18 @@ struct AppStoreBoxServerTests {
     func `the page and its parts load only from the server and run nothing inline`() async throws {
         let installation = try Installation(more: "development: {appstore: true}")
         try await installation.whileServing { _ in
-            for part in Self.parts {
-                let reply = try await Self.send(installation, "GET", part)
-                #expect(reply.status == 200, "\(part)")
-                let head = reply.head.lowercased()
-                #expect(head.contains("content-security-policy: default-src 'none'; script-src 'self'"), "\(part)")
-                #expect(!head.contains("unsafe") && head.contains("x-content-type-options: nosniff"), "\(part)")
+            let reply = try await Self.send(installation, "GET", "")
+            #expect(reply.status == 200)
+            let head = reply.head.lowercased()
+            #expect(head.contains("content-security-policy: default-src 'none'; script-src 'self'"))
+            #expect(!head.contains("unsafe") && head.contains("x-content-type-options: nosniff"))
+            let page = reply.body
+            let files = page.matches(of: /(?:href|src)="(\/assets\/[^"]+)"/).map { String($0.output.1) }
+            #expect(files.count == 4)
+            for file in files {
+                let reply = await LoopbackHTTP.send("GET", file, port: installation.port, headers: [:], body: "")
+                #expect(try #require(reply).status == 200, "\(file)")
             }
-            let page = try await Self.send(installation, "GET", "").body
             #expect(!page.contains("<style") && !page.contains(" style=") && !page.contains("javascript:"))
             #expect(page.matches(of: /<script/).count == page.matches(of: /<script type="module" src=/).count)
             #expect(page.firstMatch(of: /\son[a-z]+=/) == nil)
@@ -64,7 +68,7 @@ struct AppStoreBoxServerTests {
     func `a server that was not asked for it has none of it`() async throws {
         let installation = try Installation()
         try await installation.whileServing { _ in
-            for part in Self.parts + ["/state"] {
+            for part in Self.paths {
                 let reply = try await Self.send(installation, "GET", part)
                 #expect(reply.status == 404, "\(part)")
             }

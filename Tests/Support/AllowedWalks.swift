@@ -4,7 +4,7 @@ enum AllowedWalks {
     static let smallTables: Set<String> = [
         "account_book", "account_overrides", "api_keys", "apple_products", "clock", "console_sessions", "counters",
         "missed_notifications",
-        // Of development: as many as somebody has bought by hand.
+        // Development alone fills these, with as many rows as somebody has bought by hand.
         "box_meta", "box_notifications", "box_subscriptions", "box_transactions",
         "schema_migrations", "skus", "webhooks",
     ]

@@ -9,12 +9,13 @@ extension GatewayFixture {
     /// This desk's gateway with another store, retention, account or pause.
     package func node(
         store: Store? = nil, retention: RetentionPolicy? = nil, replacing account: ConfiguredAccount? = nil,
+        box: BoxSettings? = nil,
         pause: @escaping @Sendable (Duration) async -> Void = Pauses.forever
     ) -> Gateway {
         var settings = gateway.settings
         if let retention { settings.retention = retention }
         let accounts = gateway.registry.accounts.map { $0.id == account?.id ? account ?? $0 : $0 }
-        return gateway(store: store, accounts: accounts, settings: settings, pause: pause)
+        return gateway(store: store, accounts: accounts, settings: settings, box: box, pause: pause)
     }
 
     /// This desk's gateway with accounts of providers that the desk does not have.
@@ -42,7 +43,7 @@ extension GatewayFixture {
     }
 
     private func gateway(
-        store: Store? = nil, accounts: [ConfiguredAccount], settings: GatewaySettings? = nil,
+        store: Store? = nil, accounts: [ConfiguredAccount], settings: GatewaySettings? = nil, box: BoxSettings? = nil,
         pause: @escaping @Sendable (Duration) async -> Void = Pauses.forever
     ) -> Gateway {
         let base = gateway
@@ -52,7 +53,7 @@ extension GatewayFixture {
                 kinds: Array(base.registry.kinds.values) + accounts.map { type(of: $0.provider) }, accounts: accounts),
             keyRing: base.keyRing, clock: base.clock, random: base.random, calls: base.calls,
             webhooks: base.webhookTransport,
-            settings: settings ?? base.settings, logger: base.logger, pause: pause)
+            settings: settings ?? base.settings, logger: base.logger, box: box, pause: pause)
     }
 
     /// A sandbox account with a wrong secret, as after an operator's mistake.

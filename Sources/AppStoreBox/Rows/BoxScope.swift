@@ -32,19 +32,6 @@ package struct BoxScope: Sendable {
     }
 }
 
-/// The storage of the App Store in a box.
-package protocol BoxStorage: Sendable {
-    /// Reads the rows of the need, changes them and stores the changes in one transaction.
-    ///
-    /// Two calls run one after the other, on whichever node. Nothing is stored where `change` throws.
-    func update<Result: Sendable>(
-        _ need: BoxNeed, _ change: @Sendable (BoxScope) throws -> (BoxChanges, Result)
-    ) async throws -> Result
-
-    /// The least `nextAt` and `dueAt` of all rows, business milliseconds; nil where nothing is due any more.
-    func nextDue() async throws -> Int64?
-}
-
 /// The rows that an act made or changed: each is inserted, or replaces the row with its primary key.
 package struct BoxChanges: Sendable, Equatable {
     package var meta: BoxMeta

@@ -19,28 +19,24 @@ package struct ServerAPI: Sendable {
         }
     }
 
-    let app: BoxApp
-    let signer: BoxSigner
+    let signing: BoxSigning
     let reader: any ServerAPIReader
     let acts: any ServerAPIActs
-    let receipts: ReceiptCheck
     let clocks: Clocks
-    private let tokens: TokenCheck
     private let limit = RequestLimit()
 
-    /// - Throws: `damaged` for an authority whose keys or roots cannot be used.
     package init(
-        _ authority: BoxAuthority, app: BoxApp, reader: any ServerAPIReader, acts: any ServerAPIActs, clocks: Clocks
-    ) throws(BoxAuthorityError) {
-        self.app = app
+        _ signing: BoxSigning, reader: any ServerAPIReader, acts: any ServerAPIActs, clocks: Clocks
+    ) {
+        self.signing = signing
         self.reader = reader
         self.acts = acts
         self.clocks = clocks
-        signer = try BoxSigner(authority, app: app)
-        receipts = try ReceiptCheck(authority, app: app)
-        tokens = TokenCheck(
-            keyID: authority.keyID, issuerID: authority.issuerID, bundleID: app.bundleID, key: try authority.tokenKey())
     }
+
+    var app: BoxApp { signing.app }
+    var signer: BoxSigner { signing.payloads }
+    var receipts: ReceiptCheck { signing.check }
 
     /// Answers a request whose path `ServerAPIRequest.isServerAPI` takes.
     ///
@@ -52,7 +48,7 @@ package struct ServerAPI: Sendable {
         case .otherMethod(let allowed): return .text(405, "Method Not Allowed\n", headers: ["Allow": allowed])
         case .none: return .text(404, "Not Found\n")
         }
-        if endpoint != .verifyReceipt, !tokens.accepts(request.authorization, at: clocks.real.now) {
+        if endpoint != .verifyReceipt, !signing.tokens.accepts(request.authorization, at: clocks.real.now) {
             return .text(401, "Unauthenticated\n")
         }
         if let free = limit.refusal(perSecond: try await reader.callsPerSecond(), now: clocks.real.milliseconds()) {

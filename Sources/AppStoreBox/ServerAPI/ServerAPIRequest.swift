@@ -1,5 +1,5 @@
 import Domain
-import FoundationEssentials
+import Foundation
 
 /// A request to the box's server API, as the HTTP layer parsed it.
 package struct ServerAPIRequest: Sendable {
@@ -21,6 +21,21 @@ package struct ServerAPIRequest: Sendable {
         self.query = query
         self.authorization = authorization
         self.body = body
+    }
+
+    /// - Parameter query: the query as it was sent, percent-encoded, without its `?`.
+    package init(method: String, path: String, query: String, authorization: String?, body: [UInt8]) {
+        let pairs = query.split(separator: "&").map { pair in
+            let parts = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+            return (name: Self.decoded(parts[0]), value: parts.count == 2 ? Self.decoded(parts[1]) : "")
+        }
+        self.init(
+            method: method, path: Self.decoded(path[...]), query: pairs, authorization: authorization, body: body)
+    }
+
+    /// Decodes percent-encoded text; a fault in it leaves it as it is.
+    private static func decoded(_ text: Substring) -> String {
+        text.removingPercentEncoding ?? String(text)
     }
 
     /// Returns whether a path below the base is one of Apple's server API.

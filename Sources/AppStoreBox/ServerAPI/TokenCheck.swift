@@ -25,7 +25,7 @@ struct TokenCheck: Sendable {
 
     private struct Claims: Decodable {
         let iss: String
-        let iat: Double
+        let iat: Double?
         let exp: Double
         let aud: String
         let bid: String
@@ -48,8 +48,13 @@ struct TokenCheck: Sendable {
     private func isSound(_ claims: Claims, at now: Timestamp) -> Bool {
         let now = Double(now.rawValue)
         return claims.iss == issuerID && claims.bid == bundleID && claims.aud == "appstoreconnect-v1"
-            && claims.iat <= now + Self.skew && claims.exp > now && claims.exp - claims.iat <= Self.lifetime
-            && claims.exp > claims.iat
+            && claims.exp > now && isShort(claims, at: now)
+    }
+
+    /// Returns whether a token lives an hour at most; Apple's library for Python leaves `iat` out.
+    private func isShort(_ claims: Claims, at now: Double) -> Bool {
+        guard let issued = claims.iat else { return claims.exp <= now + Self.lifetime + Self.skew }
+        return issued <= now + Self.skew && claims.exp > issued && claims.exp - issued <= Self.lifetime
     }
 
     private static func read<Value: Decodable>(_ type: Value.Type, _ part: Substring) -> Value? {

@@ -42,11 +42,11 @@ package struct BoxAuthority: Sendable, Equatable {
     /// - Throws: `keyRefused` where the random bytes make no key.
     package init(at now: Timestamp, random: RandomSource) throws(BoxAuthorityError) {
         do {
-            let mint = CertificateMint(now: now, random: random)
+            let issuer = CertificateIssuer(now: now, random: random)
             let leaf = try P256.Signing.PrivateKey(random)
-            (store, leafKey) = (try mint.store(leaf.publicKey), Array(leaf.rawRepresentation))
+            (store, leafKey) = (try issuer.store(leaf.publicKey), Array(leaf.rawRepresentation))
             let receipt = try _RSA.Signing.PrivateKey(keySize: .bits2048)
-            (receipts, receiptKey) = (try mint.receipts(receipt.publicKey), Array(receipt.derRepresentation))
+            (receipts, receiptKey) = (try issuer.receipts(receipt.publicKey), Array(receipt.derRepresentation))
             apiKey = Array(try P256.Signing.PrivateKey(random).rawRepresentation)
         } catch {
             throw .keyRefused

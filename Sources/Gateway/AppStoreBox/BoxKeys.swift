@@ -28,7 +28,7 @@ package struct BoxKeys: Sendable {
         let made = try BoxAuthority(at: time.now, random: random)
         let sealed = try keyRing.seal(Data(try made.encoded()), context: Self.context)
         let row = BoxMetaRow(authority: sealed, data: "{}")
-        // Of two nodes that start together, both take the keys of the first.
+        // Two nodes that start together both take the keys of the first.
         let stored = try await store.write { tx in
             try tx.box.insert(row)
             return try tx.box.findMeta()

@@ -29,12 +29,23 @@ struct DueProgress: Sendable, Equatable {
 
 /// The sources in the order in which they run within one instant.
 enum DueSources {
-    static func all(_ jobs: SteppedJobs, registry: ProviderRegistry) -> [any DueSource] {
-        [
+    /// - Parameter box: nil where no App Store in a box runs.
+    static func all(_ jobs: SteppedJobs, registry: ProviderRegistry, box: BoxedAppStore?) -> [any DueSource] {
+        let first: [any DueSource] = box.map { [BoxSource(box: $0)] } ?? []
+        return first + [
             WorkSource(jobs: jobs, accounts: registry.syncing.map(\.id)), BoundarySource(jobs: jobs),
             EventSource(jobs: jobs), DeliverySource(jobs: jobs), HousekeepingSource(jobs: jobs),
         ]
     }
+}
+
+/// The renewals of the App Store in a box, and its notifications.
+private struct BoxSource: DueSource {
+    let box: BoxedAppStore
+
+    func nextDue(after time: Timestamp) async throws(GatewayError) -> Timestamp? { try await box.nextDue(after: time) }
+
+    func runDue() async throws(GatewayError) -> DueProgress { DueProgress(jobs: try await box.runDue()) }
 }
 
 /// Orders that expire, payments, refunds and subscriptions that are checked, and the jobs about them.

@@ -30,7 +30,7 @@ struct StoreKitImportOptions: ParsableArguments {
         let contents: StoreKitFile.Contents
         do throws(ConfigurationError) {
             contents = try StoreKitFile.parse(
-                try Self.read(path), file: name, currency: try parsedCurrency(),
+                try StoreKitFile.read(path), file: name, currency: try parsedCurrency(),
                 fallback: configuration.defaultCurrency)
         } catch {
             throw CommandError.usage("\(error)\npaydesk: nothing was changed")
@@ -58,16 +58,6 @@ struct StoreKitImportOptions: ParsableArguments {
     /// Prints a word and a text as one line, whatever characters the text contains.
     private static func show(_ word: String, _ line: String) {
         print(word.padding(toLength: 8, withPad: " ", startingAt: 0) + line.shownOnOneLine)
-    }
-
-    private static func read(_ path: String) throws(ConfigurationError) -> Data {
-        let handle = FileHandle(forReadingAtPath: path)
-        guard let data = try? handle?.read(upToCount: StoreKitFile.sizeLimit + 1) else {
-            throw ConfigurationError([
-                ConfigurationFault(file: path, problem: "cannot be read", remedy: "check its path")
-            ])
-        }
-        return data
     }
 
     // MARK: Options

@@ -11,7 +11,7 @@ enum Greeting {
         var lines = ["Paydesk \(Release.version) serves \(configuration.http.publicURL)"]
         guard configuration.isDevelopment else { return lines[0] }
         if let key = try? await firstAdminKey(composition.gateway) { lines.append("Admin key, shown once: \(key)") }
-        // Where an external login has the keys, only that login makes tokens.
+        // Only an external login makes tokens where it has the keys.
         guard case .hs256 = configuration.auth.keys else {
             return (lines + addresses(composition)).joined(separator: "\n")
         }

@@ -9,8 +9,11 @@ extension Configuration {
     /// The bundle id that the box sells for: that of the first app of the first `apple_iap` account; empty where there
     /// is none.
     var boxBundle: String {
-        accounts.first { $0.kind == "apple_iap" && $0.enabled }?.settings.objects("apps").first?.text("bundle_id") ?? ""
+        boxAccount?.settings.objects("apps").first?.text("bundle_id") ?? ""
     }
+
+    /// The account that sells in the box: the first `apple_iap` account.
+    private var boxAccount: AccountConfiguration? { accounts.first { $0.kind == "apple_iap" && $0.enabled } }
 
     /// The base URL of the box's server API: this server's own, whatever the public address is.
     var boxAddress: String {
@@ -31,6 +34,33 @@ extension Configuration {
             throw CommandError.usage(
                 "paydesk.yaml: secrets.keys: the keys of the App Store in a box stay closed: \(error); put the old key "
                     + "back, after the new one")
+        }
+    }
+
+    /// Makes the settings of the box that signs by these keys.
+    ///
+    /// - Throws: the faults of `development.appstore_file`, and of keys that the database has changed.
+    func box(of authority: BoxAuthority) throws(CommandError) -> BoxSettings {
+        let account = boxAccount
+        let number = account?.settings.objects("apps").first?.integer("app_apple_id").flatMap { $0 > 0 ? $0 : nil }
+        let signing: BoxSigning
+        do throws(BoxAuthorityError) {
+            signing = try BoxSigning(authority, app: BoxApp(bundleID: boxBundle, appAppleID: number))
+        } catch {
+            throw .database("paydesk: the keys of the App Store in a box are damaged; restore the database")
+        }
+        return BoxSettings(signing: signing, account: account?.id, products: try boxProducts())
+    }
+
+    /// The products of the StoreKit configuration file; nil without one.
+    private func boxProducts() throws(CommandError) -> [BoxProduct]? {
+        guard let path = development.appStoreFile else { return nil }
+        do throws(ConfigurationError) {
+            let data = try StoreKitFile.read(path)
+            let contents = try StoreKitFile.parse(data, file: path, currency: nil, fallback: defaultCurrency)
+            return BoxProduct.all(of: contents.products)
+        } catch {
+            throw .usage("\(error)\npaydesk: development.appstore_file names this file")
         }
     }
 

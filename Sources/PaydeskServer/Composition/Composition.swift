@@ -26,8 +26,11 @@ struct Composition {
         let clock = NodeClock(real: SystemDependencies.time)
         box = authority.map { ServedBox(authority: $0, bundleID: configuration.boxBundle) }
         let access = try authority.map { authority throws(CommandError) in try configuration.access(to: authority) }
+        let settings = try authority.map { authority throws(CommandError) in try configuration.box(of: authority) }
+        let line = BoxTransport(address: configuration.boxAddress, beyond: transport)
         let registry = try configuration.registry(
-            providers, transport: transport, businessTime: clock.time, box: access, logger: logger
+            providers, transport: authority == nil ? transport : line, businessTime: clock.time, box: access,
+            logger: logger
         ) {
             StoredBook(store: store, account: $0)
         }
@@ -52,7 +55,8 @@ struct Composition {
                     cooldownDays: configuration.purchases.transferCooldownDays),
                 pages: configuration.pages, streams: ConnectionLimit.streams(configuration.limits.streams),
                 snapshots: configuration.snapshots),
-            logger: logger, pause: SystemDependencies.pause)
+            logger: logger, box: settings, pause: SystemDependencies.pause)
+        if let api = gateway.appStoreAPI { line.connect(api) }
     }
 
     func api(

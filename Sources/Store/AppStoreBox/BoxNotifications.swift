@@ -29,15 +29,22 @@ extension BoxQueries {
             BoxNotificationRow.init(row:))
     }
 
+    /// Lists the newest notifications, oldest first.
+    package func listNewestNotifications(limit: Int64) throws(StoreError) -> [BoxNotificationRow] {
+        try db.rows("SELECT * FROM box_notifications ORDER BY number DESC LIMIT ?", [limit]).reversed().map(
+            BoxNotificationRow.init(row:))
+    }
+
     package func findNotification(_ uuid: String) throws(StoreError) -> BoxNotificationRow? {
         try db.row("SELECT * FROM box_notifications WHERE uuid = ?", uuid).map(BoxNotificationRow.init(row:))
     }
 
-    /// Lists the notifications that are due, the longest due first.
+    /// Lists the notifications that are due and wait for no others, the longest due first.
     package func listDueNotifications(until time: Int64, limit: Int64) throws(StoreError) -> [BoxNotificationRow] {
         try db.rows(
             """
-            SELECT * FROM box_notifications WHERE due_at IS NOT NULL AND due_at <= ? ORDER BY due_at, number LIMIT ?
+            SELECT * FROM box_notifications WHERE due_at IS NOT NULL AND due_at <= ? AND waits_for_others = 0
+            ORDER BY due_at, number LIMIT ?
             """, [time, limit]
         ).map(BoxNotificationRow.init(row:))
     }

@@ -40,9 +40,16 @@ package struct BoxSubscriptionRow: Sendable, Equatable {
 
 // The transactions.
 extension BoxQueries {
-    /// Lists all transactions, oldest first.
-    package func listTransactions() throws(StoreError) -> [BoxTransactionRow] {
-        try db.rows("SELECT * FROM box_transactions ORDER BY id", []).map(BoxTransactionRow.init(row:))
+    /// Lists the newest transactions, oldest first.
+    package func listNewestTransactions(limit: Int64) throws(StoreError) -> [BoxTransactionRow] {
+        try db.rows("SELECT * FROM box_transactions ORDER BY id DESC LIMIT ?", [limit]).reversed().map(
+            BoxTransactionRow.init(row:))
+    }
+
+    /// Lists the transactions with these ids, in the order of their ids.
+    package func listTransactions(_ ids: [String]) throws(StoreError) -> [BoxTransactionRow] {
+        let found = try db.rowsByKey(ids, "id") { "SELECT * FROM box_transactions WHERE id IN (\($0))" }
+        return try found.values.joined().map(BoxTransactionRow.init(row:)).sorted { $0.id < $1.id }
     }
 
     /// Lists a customer's transactions, of one product or of all.
@@ -69,17 +76,25 @@ extension BoxQueries {
 
 // The subscriptions.
 extension BoxQueries {
-    /// Lists all subscriptions.
-    package func listSubscriptions() throws(StoreError) -> [BoxSubscriptionRow] {
-        try db.rows("SELECT * FROM box_subscriptions ORDER BY original_id", []).map(BoxSubscriptionRow.init(row:))
+    /// Lists the newest subscriptions, oldest first.
+    package func listNewestSubscriptions(limit: Int64) throws(StoreError) -> [BoxSubscriptionRow] {
+        try db.rows("SELECT * FROM box_subscriptions ORDER BY original_id DESC LIMIT ?", [limit]).reversed().map(
+            BoxSubscriptionRow.init(row:))
     }
 
-    /// Lists a customer's subscriptions of a group.
-    package func listSubscriptions(of customer: String, group: String) throws(StoreError) -> [BoxSubscriptionRow] {
-        try db.rows(
-            "SELECT * FROM box_subscriptions WHERE customer = ? AND group_id = ? ORDER BY original_id",
-            [customer, group]
+    /// Lists a customer's subscriptions, of one group or of all.
+    package func listSubscriptions(
+        of customer: String, group: String? = nil
+    ) throws(StoreError) -> [BoxSubscriptionRow] {
+        let condition = group == nil ? "" : "AND group_id = ?"
+        return try db.rows(
+            "SELECT * FROM box_subscriptions WHERE customer = ? \(condition) ORDER BY original_id",
+            [customer] + (group.map { [$0] } ?? [])
         ).map(BoxSubscriptionRow.init(row:))
+    }
+
+    package func findSubscription(_ original: String) throws(StoreError) -> BoxSubscriptionRow? {
+        try db.row("SELECT * FROM box_subscriptions WHERE original_id = ?", original).map(BoxSubscriptionRow.init(row:))
     }
 
     /// Lists a subscription and those that are shared from it.
@@ -103,10 +118,13 @@ extension BoxQueries {
     }
 
     /// Returns the time in milliseconds at which something happens by itself next; nil where nothing does any more.
-    package func nextDue() throws(StoreError) -> Int64? {
+    ///
+    /// - Parameter time: leaves out what is due at this time or before; nil for everything.
+    package func nextDue(after time: Int64 = .min) throws(StoreError) -> Int64? {
         var times: [Int64] = []
         for table in ["box_subscriptions", "box_notifications"] {
-            let row = try db.row("SELECT MIN(due_at) AS due FROM \(table) WHERE due_at IS NOT NULL")
+            let row = try db.row(
+                "SELECT MIN(due_at) AS due FROM \(table) WHERE due_at IS NOT NULL AND due_at > ?", time)
             if let due = try row?.optionalInt("due") { times.append(due) }
         }
         return times.min()

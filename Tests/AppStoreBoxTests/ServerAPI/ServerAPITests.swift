@@ -19,18 +19,22 @@ struct ServerAPITests {
 
     @Test(arguments: [
         ("kid", "OTHER"), ("iss", "someone"), ("bid", "com.example.other"), ("aud", "appstoreconnect-v2"),
-        ("exp", "late"), ("exp", "past"), ("iat", "ahead"), ("alg", "none"), ("key", "another"), ("aud", "missing"),
+        ("exp", "late"), ("exp", "past"), ("exp", "late without iat"), ("iat", "ahead"), ("alg", "none"),
+        ("key", "another"), ("aud", "missing"),
         ("scheme", "Basic"),
     ])
     func bearersThatAreRefused(_ part: String, _ value: String) async throws {
-        let desk = try Desk()
+        let desk = try ServerAPIFixture()
         let authorization = try desk.bearer { token in
             switch (part, value) {
             case ("kid", _): token.header["kid"] = .string(value)
             case ("alg", _): token.header["alg"] = .string(value)
-            case ("exp", "late"): token.claims["exp"] = .integer(Desk.now + 3_601)
-            case ("exp", "past"): token.claims["exp"] = .integer(Desk.now)
-            case ("iat", _): token.claims["iat"] = .integer(Desk.now + 61)
+            case ("exp", "late"): token.claims["exp"] = .integer(ServerAPIFixture.now + 3_601)
+            case ("exp", "past"): token.claims["exp"] = .integer(ServerAPIFixture.now)
+            case ("exp", "late without iat"):
+                token.claims["iat"] = nil
+                token.claims["exp"] = .integer(ServerAPIFixture.now + 3_661)
+            case ("iat", _): token.claims["iat"] = .integer(ServerAPIFixture.now + 61)
             case ("key", _): token.key = P256.Signing.PrivateKey()
             case (_, "missing"): token.claims[part] = nil
             case ("scheme", _): token.scheme = value
@@ -43,8 +47,16 @@ struct ServerAPITests {
         #expect(try await desk.ask("GET", Self.info).status == 200)
     }
 
+    @Test func tokenWithoutTheTimeOfItsIssue() async throws {
+        let desk = try ServerAPIFixture()
+        let authorization = try desk.bearer { $0.claims["iat"] = nil }
+        let reply = try await desk.api.answer(
+            ServerAPIRequest(method: "GET", path: Self.info, authorization: authorization))
+        #expect(reply.status == 200)
+    }
+
     @Test func withoutBearer() async throws {
-        let reply = try await Desk().api.answer(ServerAPIRequest(method: "GET", path: Self.info))
+        let reply = try await ServerAPIFixture().api.answer(ServerAPIRequest(method: "GET", path: Self.info))
         #expect(reply.status == 401)
     }
 
@@ -72,27 +84,27 @@ struct ServerAPITests {
         ("POST", "/inApps/v1/notifications/history", #"{"startDate":1,"endDate":2}"#, 4_000_012),
     ])
     func errors(_ method: String, _ path: String, _ body: String, _ code: Int) async throws {
-        let reply = try await Desk().ask(method, path, body)
+        let reply = try await ServerAPIFixture().ask(method, path, body)
         #expect(reply.status == code / 10_000)
         #expect(try reply.object["errorCode"] == .integer(Int64(code)))
         #expect(reply.headers["Content-Type"] == "application/json")
     }
 
     @Test func pathsAndMethodsThatAreNone() async throws {
-        let desk = try Desk()
+        let desk = try ServerAPIFixture()
         #expect(try await desk.ask("GET", "/inApps/v9/transactions/\(Self.original)").status == 404)
         let other = try await desk.ask("POST", Self.info)
         #expect(other.status == 405 && other.headers["Allow"] == "GET")
     }
 
     @Test func aTransaction() async throws {
-        let desk = try Desk()
+        let desk = try ServerAPIFixture()
         let jws = try await desk.ask("GET", Self.info).text("signedTransactionInfo")
         #expect(try desk.verifier.transaction(jws).transactionID == Self.original)
     }
 
     @Test func aHistoryOfPages() async throws {
-        let desk = try Desk(more: 44)
+        let desk = try ServerAPIFixture(more: 44)
         var (ids, revision, pages) = ([String](), "", 0)
         while true {
             let query = revision.isEmpty ? "" : "?revision=\(revision)"
@@ -115,7 +127,7 @@ struct ServerAPITests {
     }
 
     @Test func statuses() async throws {
-        let desk = try Desk()
+        let desk = try ServerAPIFixture()
         let reply = try await desk.ask("GET", "/inApps/v1/subscriptions/\(Self.original)")
         guard case .array(let groups) = try reply.object["data"], case .object(let group)? = groups.first,
             case .array(let last) = group["lastTransactions"], case .object(let one)? = last.first
@@ -127,7 +139,7 @@ struct ServerAPITests {
     }
 
     @Test func anOrder() async throws {
-        let desk = try Desk()
+        let desk = try ServerAPIFixture()
         let reply = try await desk.ask("GET", "/inApps/v1/lookup/\(BoxRows.coins.orderID)")
         #expect(try reply.object["status"] == .integer(0))
         #expect(try desk.verifier.transaction(reply.texts("signedTransactions")[0]).productID == "coins")
@@ -139,20 +151,20 @@ struct ServerAPITests {
     @Test func anExtension() async throws {
         let path = "/inApps/v1/subscriptions/extend/\(Self.original)"
         let body = #"{"extendByDays":5,"extendReasonCode":1,"requestIdentifier":"r1"}"#
-        let desk = try Desk()
+        let desk = try ServerAPIFixture()
         let reply = try await desk.ask("PUT", path, body)
         #expect(try reply.object["success"] == .bool(true) && reply.text("originalTransactionId") == Self.original)
         #expect(try reply.object["effectiveDate"] == .integer(BoxRows.start + 1_000_000 + 5 * 86_400_000))
-        let twice = try Desk(extensions: 2)
+        let twice = try ServerAPIFixture(extensions: 2)
         #expect(try await twice.ask("PUT", path, body).object["errorCode"] == .integer(4_030_005))
-        let expired = try Desk { $0.state = .expired }
+        let expired = try ServerAPIFixture { $0.state = .expired }
         #expect(try await expired.ask("PUT", path, body).object["errorCode"] == .integer(4_030_004))
         let coins = "/inApps/v1/subscriptions/extend/\(BoxRows.coins.transactionID)"
         #expect(try await desk.ask("PUT", coins, body).object["errorCode"] == .integer(4_030_004))
     }
 
     @Test func consumptionIsAccepted() async throws {
-        let reply = try await Desk().ask(
+        let reply = try await ServerAPIFixture().ask(
             "PUT", "/inApps/v2/transactions/consumption/\(BoxRows.coins.transactionID)",
             #"{"customerConsented":true,"deliveryStatus":"DELIVERED","sampleContentProvided":false,"consumptionPercentage":50000}"#
         )
@@ -160,7 +172,7 @@ struct ServerAPITests {
     }
 
     @Test func notifications() async throws {
-        let desk = try Desk(extensions: 30)
+        let desk = try ServerAPIFixture(extensions: 30)
         let token = try await desk.ask("POST", "/inApps/v1/notifications/test").text("testNotificationToken")
         let status = try await desk.ask("GET", "/inApps/v1/notifications/test/\(token)")
         #expect(try desk.verifier.notification(status.text("signedPayload")).type.rawValue == "TEST")
@@ -182,15 +194,15 @@ struct ServerAPITests {
     }
 
     @Test func theRateLimit() async throws {
-        let desk = try Desk(perSecond: 2)
+        let desk = try ServerAPIFixture(perSecond: 2)
         for _ in 0..<2 { #expect(try await desk.ask("GET", Self.info).status == 200) }
         let over = try await desk.ask("GET", Self.info)
         #expect(try over.status == 429 && over.object["errorCode"] == .integer(4_290_000))
-        #expect(over.headers["Retry-After"] == String(Desk.now * 1_000 + 500))
+        #expect(over.headers["Retry-After"] == String(ServerAPIFixture.now * 1_000 + 500))
     }
 
     @Test func receipts() async throws {
-        let desk = try Desk()
+        let desk = try ServerAPIFixture()
         let receipt = try ReceiptSigner(desk.authority, app: BoxRows.app).receipt(
             of: [BoxRows.transaction, BoxRows.coins], at: BoxRows.start)
         let reply = try await desk.verify(#"{"receipt-data":"\#(receipt)","password":"x"}"#)

@@ -1,20 +1,8 @@
-package import AppStoreBox
+import AppStoreBox
 import Domain
 import FoundationEssentials
 import Gateway
 import HTTPTypes
-
-/// The App Store in a box that a server runs, with the app whose purchases it sells.
-package struct ServedBox: Sendable {
-    let authority: BoxAuthority
-    /// The bundle id of the account's first app.
-    let bundleID: String
-
-    package init(authority: BoxAuthority, bundleID: String) {
-        self.authority = authority
-        self.bundleID = bundleID
-    }
-}
 
 /// Routes of the box's root and In-App Purchase key, with which Apple's own libraries verify and call it.
 struct AppStoreBoxKeyRoutes {

@@ -1,49 +1,24 @@
 import FoundationEssentials
 import Gateway
 import HTTPTypes
-import Hummingbird
+import Pages
 
-/// Routes of the page at `/dev/appstore` and of its assets, which are part of the binary.
+/// Route of the page at `/dev/appstore`; its files are served with those of the other pages.
 struct AppStoreBoxPage {
-    /// The page loads only what this server serves, sends only to it, and runs nothing that stands in the page itself.
-    private static let policy = """
-        default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; \
-        form-action 'none'; base-uri 'none'; frame-ancestors 'none'
-        """
+    let pages: CashierPages
 
     var routes: [Route] {
         [
-            asset("readAppStoreBox", "/dev/appstore", "text/html; charset=utf-8", PackageResources.page_html),
-            asset(
-                "readAppStoreBoxTokens", "/dev/appstore/tokens.css", "text/css; charset=utf-8",
-                PackageResources.tokens_css),
-            asset(
-                "readAppStoreBoxStyle", "/dev/appstore/page.css", "text/css; charset=utf-8", PackageResources.page_css),
-            asset(
-                "readAppStoreBoxScript", "/dev/appstore/page.js", "text/javascript; charset=utf-8",
-                PackageResources.page_js),
-            asset(
-                "readAppStoreBoxTexts", "/dev/appstore/texts.js", "text/javascript; charset=utf-8",
-                PackageResources.texts_js),
-            asset(
-                "readAppStoreBoxViews", "/dev/appstore/views.js", "text/javascript; charset=utf-8",
-                PackageResources.views_js),
+            Route(
+                "readAppStoreBox", .get, "/dev/appstore", .anyone, nil, "The page of the App Store in a box",
+                answers: .other("text/html", "The page."), isLocal: true, errors: .bare
+            ) { (_) async throws(GatewayError) in
+                .raw(
+                    status: .ok, contentType: "text/html; charset=utf-8", body: Data(pages.pages.renderBox().utf8),
+                    headers: pages.policy.headers(of: .other).compactMap { name, value in
+                        HTTPField.Name(name).map { HTTPField(name: $0, value: value) }
+                    })
+            }
         ]
-    }
-
-    private func asset(_ id: String, _ path: String, _ type: String, _ bytes: [UInt8]) -> Route {
-        let body = Data(bytes)
-        return Route(
-            id, .get, path, .anyone, nil, "A part of the box's page", answers: .other(type, "The text."),
-            isLocal: true, errors: .bare
-        ) { (_) async throws(GatewayError) in
-            .raw(
-                status: .ok, contentType: type, body: body,
-                headers: [
-                    HTTPField(name: .contentSecurityPolicy, value: Self.policy),
-                    HTTPField(name: .cacheControl, value: "no-cache"),
-                    HTTPField(name: .referrerPolicy, value: "no-referrer"),
-                ])
-        }
     }
 }

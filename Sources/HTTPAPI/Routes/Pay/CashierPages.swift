@@ -11,7 +11,7 @@ struct CashierPages: Sendable {
     let limiter: RateLimiter
 
     var door: CashierDoor { CashierDoor(publicURL: gateway.settings.publicURL, codes: gateway.formCodes) }
-    private var policy: PagePolicy { PagePolicy(publicURL: gateway.settings.publicURL) }
+    var policy: PagePolicy { PagePolicy(publicURL: gateway.settings.publicURL) }
 
     /// The outcome of an act, which the page shows.
     struct Notice: Sendable {

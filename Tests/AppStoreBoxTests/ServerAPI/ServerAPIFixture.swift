@@ -8,7 +8,7 @@ import Synchronization
 @testable import AppStoreBox
 
 /// The server API over rows in memory, and a client with its key.
-struct Desk {
+struct ServerAPIFixture {
     /// The real time.
     static let now: Int64 = 1_800_000_000
 
@@ -40,9 +40,9 @@ struct Desk {
             transactions: [BoxRows.transaction, BoxRows.coins] + others, subscription: subscription,
             perSecond: perSecond,
             signer: signer, notifications: sent)
-        api = try ServerAPI(
-            authority, app: BoxRows.app, reader: rows, acts: rows,
-            clocks: .init(real: TimeSource { Desk.now * 1_000 }, business: { BoxRows.start + 5_000 }))
+        api = ServerAPI(
+            try BoxSigning(authority, app: BoxRows.app), reader: rows, acts: rows,
+            clocks: .init(real: TimeSource { ServerAPIFixture.now * 1_000 }, business: { BoxRows.start + 5_000 }))
         verifier = try AppleVerifier(
             AppleVerifierConfiguration(
                 apps: [AppleApp(bundleID: BoxRows.app.bundleID)], environments: [.sandbox], extraRoots: authority.roots)

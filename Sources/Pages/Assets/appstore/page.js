@@ -1,6 +1,6 @@
 // The App Store in a box: reads /dev/appstore/state, shows it, and sends what is pressed.
-import { texts } from "/dev/appstore/texts.js";
-import { make, Views } from "/dev/appstore/views.js";
+import { texts } from "./texts.js";
+import { make, Views } from "./views.js";
 
 const base = "/dev/appstore";
 const pause = 4000;
@@ -101,6 +101,7 @@ async function load(isForced = false) {
     state = await call("GET", "/state");
     const token = current().token;
     const seen = token ? await call("GET", `/users/${encodeURIComponent(token)}`).catch(() => null) : null;
+    if (seen && current().user !== seen.user_id) people = { ...people, [current().name]: { user: seen.user_id, token } };
     if (isForced || !isTyping()) render(seen);
     document.querySelector("main").setAttribute("aria-busy", "false");
     document.documentElement.setAttribute("data-ready", "");

@@ -6,7 +6,7 @@ import X509
 import _CryptoExtras
 
 /// Issues the certificates of a box, built like Apple's: two authorities and a leaf, with Apple's markers.
-struct CertificateMint {
+struct CertificateIssuer {
     let now: Timestamp
     let random: RandomSource
 
