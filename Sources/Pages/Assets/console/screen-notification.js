@@ -31,15 +31,24 @@ function steps(rows) {
   if (rows.length === 0) return card(t("steps"), {}, none(t("steps_none")));
   return card(t("steps"), { text: t("steps_text") }, table({ name: "steps", caption: t("steps"), rows, id: row => row.name, columns: [
     { title: t("step"), style: "s-main tall", cell: row => h("span", { class: "with-icon" }, icon(row.ok ? "check" : "bad", `icon ${row.ok ? "t-good" : "t-bad"}`), h("span", {}, said("step", row.name))) },
-    { title: t("state"), style: "s-sub tall", cell: row => t(row.ok ? "step_ok" : "step_failed") }, { title: t("detail"), style: "s-third tall wrap-any", cell: row => row.detail ?? "" },
+    { title: t("state"), style: "s-sub tall", cell: row => t(row.ok ? "step_ok" : "step_failed") }, { title: t("detail"), style: "s-third tall wrap-any", cell: detail },
   ] }));
+}
+
+/**
+ * Why a step failed; of one that passed, its name says all, where the table has it.
+ * @param {any} row
+ */
+function detail(row) {
+  if (!row.ok) return said("refusal", row.detail);
+  return said("step", row.name) === row.name ? (row.detail ?? "") : "";
 }
 
 /** @param {any[]} rows */
 function found(rows) {
   if (rows.length === 0) return null;
   return card(t("facts"), { text: t("facts_text") }, table({ name: "facts", caption: t("facts"), rows, id: null, columns: [
-    { title: t("what"), style: "s-main tall", cell: row => said("fact", row.type) }, { title: t("about"), style: "s-third tall mono wrap-any", cell: row => (String(row.subject ?? "").startsWith("ord_") ? h("a", { href: to("orders", row.subject) }, row.subject) : row.subject ?? "–") },
+    { title: t("what"), style: "s-main tall", cell: row => said("action", row.type) }, { title: t("about"), style: "s-third tall mono wrap-any", cell: row => (String(row.subject ?? "").startsWith("ord_") ? h("a", { href: to("orders", row.subject) }, row.subject) : row.subject ?? "–") },
     { title: t("detail"), style: "s-third tall wrap-any", cell: row => row.detail ?? "" },
   ] }));
 }
