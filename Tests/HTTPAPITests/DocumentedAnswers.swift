@@ -45,7 +45,8 @@ struct DocumentedAnswers: Sendable {
             guard let answer = try? reply.json else { return ["the answer is not JSON"] }
             faults += self.faults(answer, json, isStrict: true, at: "answer")
             let ids = response["x-error-ids"].elements
-            if !ids.isEmpty, !ids.contains(answer["error"]) { faults.append("\(answer["error"]) is not among \(ids)") }
+            let id = answer["errors"][0] == .null ? answer["error"] : answer["errors"][0]["code"]
+            if !ids.isEmpty, !ids.contains(id) { faults.append("\(id) is not among \(ids)") }
         }
         let asked = operation["requestBody"]["content"]["application/json"]["schema"]
         // `verifyReceipt` answers 200 to everything, with a status of its own.

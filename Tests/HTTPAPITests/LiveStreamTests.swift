@@ -27,7 +27,7 @@ struct LiveStreamTests {
             await live.pass()
             let end = made.int("expires_at")
             #expect(await stream.next() == .entitlements(1, next: end))
-            // Of several changes the newest state is told, and another user's are not.
+            // After several changes the newest state is told, and another user's are not.
             _ = try await (counter.grant(), counter.grant(), counter.grant("bob"))
             await live.pass()
             #expect(await stream.next() == .entitlements(3, next: end))

@@ -31,12 +31,16 @@ struct OpenIAPTests {
         Case(testDescription: "a pass that has ended", state: "EXPIRED") {
             $0.sale { $0.purchased -= 31 * 86_400_000 }.jws
         },
-        Case(testDescription: "a pass that was given back", state: "CANCELED") { $0.sale { $0.revoked = $0.purchased }.jws },
+        Case(testDescription: "a pass that was given back", state: "CANCELED") {
+            $0.sale { $0.revoked = $0.purchased }.jws
+        },
         Case(testDescription: "a forged signature", state: "INAUTHENTIC", isKnown: false) {
             AppleTestCertificates.sign($0.sale().payload, by: .forger)
         },
         Case(testDescription: "no JWS", state: "INAUTHENTIC", isKnown: false) { _ in "not a jws" },
-        Case(testDescription: "another app's", state: "UNKNOWN", isKnown: false) { $0.sale { $0.bundle = "com.other" }.jws },
+        Case(testDescription: "another app's", state: "UNKNOWN", isKnown: false) {
+            $0.sale { $0.bundle = "com.other" }.jws
+        },
         Case(testDescription: "a pass that begins later", state: "UNKNOWN") {
             $0.sale { $0.purchased += 86_400_000 }.jws
         },

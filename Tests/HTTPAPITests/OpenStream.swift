@@ -125,7 +125,8 @@ extension Counter {
     func grant(_ user: String = "alice", days: Int64 = 1) async throws -> JSONValue {
         desk.clock.tick()
         let reply = try await post(
-            "/v1/admin/users/\(user)/grants", adminKey, #"{"sku":"vip_month","duration_days":\#(days),"reason":"test"}"#)
+            "/v1/admin/users/\(user)/grants", adminKey, #"{"sku":"vip_month","duration_days":\#(days),"reason":"test"}"#
+        )
         try #require(reply.status == 200, "\(reply)")
         return try reply.data
     }

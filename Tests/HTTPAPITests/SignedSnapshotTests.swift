@@ -37,6 +37,10 @@ struct SignedSnapshotTests {
         return try reply.json["keys"]
     }
 
+    private static func records(_ counter: Counter) async throws -> [SnapshotKeyRecord] {
+        try await counter.desk.store.read { db in try db.snapshotKeys.listSigning() }
+    }
+
     @Test(arguments: TestEngine.allCases)
     func `it has the contract's header and claims, and its key is published`(_ engine: TestEngine) async throws {
         try await withCounter(on: engine) { counter in
@@ -135,14 +139,14 @@ struct SignedSnapshotTests {
         try await withCounter { counter in
             let user = try await counter.token()
             let kid = try await Self.token(counter, user).header.text("kid")
-            let record = try #require(try await counter.desk.store.read { db in try db.snapshotKeys.listSigning() }.first)
+            let record = try #require(try await Self.records(counter).first)
             let newer = try KeyRing(keys: [Data(repeating: 8, count: 32), Data(repeating: 7, count: 32)])
             let opened = try SnapshotKey(record, with: counter.desk.keyRing)
             #expect(opened.kid == kid && record.secret.range(of: opened.key.rawRepresentation) == nil)
             let secrets = SealedSecrets(
                 store: counter.desk.gateway.access, keyRing: newer, logger: counter.desk.gateway.logger)
             #expect(try await secrets.reseal().closed == 0)
-            let sealed = try #require(try await counter.desk.store.read { db in try db.snapshotKeys.listSigning() }.first)
+            let sealed = try #require(try await Self.records(counter).first)
             #expect(sealed.secret != record.secret)
             #expect(try SnapshotKey(sealed, with: KeyRing(keys: [Data(repeating: 8, count: 32)])).kid == kid)
             // A node that cannot open it makes its own, once.

@@ -13,7 +13,7 @@ struct StreamsSection {
         defer { installation.remove() }
         return try await installation.whileServing { server in
             let customers = (0..<Self.streams).map { _ in Customer.new() }
-            // What the first requests load counts for no stream.
+            // Memory that the first requests take counts for no stream.
             for customer in (0..<100).map({ _ in Customer.new() }) { try await attach(customer, server) }
             let before = Memory.residentMebibytes(of: server.pid)
             let clients = StreamClients(customers.count, port: server.port)

@@ -48,8 +48,8 @@ final class LiveCatchUp: Sendable {
             // Streams that began before this position may have missed something.
             return .everything
         }
-        guard let events = try? await store.read({ db in try db.events.listSubjects(after: position, limit: Self.page) })
-        else { return LiveChanges() }
+        let found = try? await store.read { db in try db.events.listSubjects(after: position, limit: Self.page) }
+        guard let events = found else { return LiveChanges() }
         let isMore = events.count == Int(Self.page)
         state.withLock { state in
             state.position = events.last?.seq ?? position

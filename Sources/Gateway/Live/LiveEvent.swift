@@ -1,10 +1,10 @@
 package import Domain
 
-/// What a stream tells its client.
+/// A message of a stream to its client.
 package enum LiveEvent: Sendable, Equatable {
     case entitlements(LiveEntitlements)
     case order(LiveOrder)
-    /// Nothing changed; the connection stands.
+    /// A sign that the connection stands.
     case comment
     /// The last event.
     case bye(LiveEnd)
@@ -13,7 +13,7 @@ package enum LiveEvent: Sendable, Equatable {
 /// The version of a user's entitlements, which the client reads where it is new to it.
 package struct LiveEntitlements: Encodable, Sendable, Equatable {
     package let version: Int64
-    /// When time alone changes them; null for never.
+    /// The time at which time alone changes them; null for never.
     @Nullable package private(set) var next_change_at: Timestamp?
 
     init(_ snapshot: EntitlementSnapshot) {

@@ -20,7 +20,7 @@ struct LiveSeats {
         var nextChange: Timestamp?
     }
 
-    /// What a pass has to do.
+    /// The work of a pass.
     struct Due {
         /// The users whose state is to be read, with the changed orders.
         var users: [ExternalUserID: [ID<Order>]] = [:]

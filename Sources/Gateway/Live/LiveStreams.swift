@@ -12,7 +12,7 @@ package final class LiveStreams: Sendable {
     package static let perUser = 5
     /// The seconds after which a client that was refused may try again.
     private static let retryAfter: Int64 = 5
-    private static let channel = "paydesk_live"
+    private static let channel = "live_changes"
     /// The most users that are read at once.
     private static let width = 4
 
@@ -99,7 +99,7 @@ package final class LiveStreams: Sendable {
 
     /// Looks once at everything that changed, and at what time makes due.
     ///
-    /// What cannot be read now is looked at in the next pass.
+    /// A change that cannot be read now is looked at in the next pass.
     package func pass() async {
         let (own, others) = inbox.empty()
         await announce(own)
@@ -116,7 +116,7 @@ package final class LiveStreams: Sendable {
         }
         for session in due.sessions { await recheck(session) }
         await Self.each(due.boundaries) { [self] user in
-            // Where this fails the boundary is due again in the next pass.
+            // After a failure the boundary is due again in the next pass.
             try? await entitlements.announceBoundaries(of: user)
         }
         await Self.each(due.users) { [self] name, orders in
@@ -197,7 +197,7 @@ package final class LiveStreams: Sendable {
     }
 }
 
-/// What the streams of a user show, beside the entitlements.
+/// The state that the streams of a user show, beside the entitlements.
 private struct LiveState {
     /// The internal id; nil for a user who is not known.
     let user: ID<User>?

@@ -1,7 +1,7 @@
 package import Domain
 import ProviderKit
 
-/// What a purchase is worth to its user now, in the words of OpenIAP's clients.
+/// The worth of a purchase to its user now, in the words of OpenIAP's clients.
 package struct PurchaseVerdict: Sendable, Equatable {
     package enum State: String, Sendable, CaseIterable {
         /// The grant is active or in its grace period.
@@ -13,7 +13,7 @@ package struct PurchaseVerdict: Sendable, Equatable {
         case canceled = "CANCELED"
         /// The store did not sign it.
         case inauthentic = "INAUTHENTIC"
-        /// It is another app's or environment's, has not begun, or is suspended.
+        /// The purchase is another app's or environment's, has not begun, or is suspended.
         case unknown = "UNKNOWN"
     }
 

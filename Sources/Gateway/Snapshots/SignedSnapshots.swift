@@ -3,7 +3,7 @@ import FoundationEssentials
 import Store
 import Synchronization
 
-/// How long a signed snapshot may be believed.
+/// The time for which a signed snapshot may be believed.
 package struct SnapshotLife: Sendable, Equatable {
     /// The hours after which any snapshot ends.
     package var lifetimeHours: Int64

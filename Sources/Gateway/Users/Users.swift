@@ -39,8 +39,8 @@ package struct Users: Sendable {
             try tx.users.erase(id)
             settlement.log.changed.changes.erased.insert(id)
             try tx.bind(context, to: id.rawValue)
-            try settlement.log.audit(subject: id.rawValue, "user.erased", before: "named", after: UserNames.erased,
-                reason: reason)
+            try settlement.log.audit(
+                subject: id.rawValue, "user.erased", before: "named", after: UserNames.erased, reason: reason)
             return Erasure(erased: true)
         }
     }

@@ -7,6 +7,10 @@ import Synchronization
 /// Cross-origin rules for browsers (WHATWG Fetch, CORS protocol): only the configured origins, never `*`; in
 /// development mode also pages from loopback addresses.
 struct CORSPolicy<Context: RequestContext>: RouterMiddleware {
+    private static var headers: String {
+        "authorization, content-type, idempotency-key, if-none-match, last-event-id, accept-language, x-request-id"
+    }
+
     private let origins: Set<String>
     private let isDevelopment: Bool
     private let refused: RefusedOrigins
@@ -34,11 +38,7 @@ struct CORSPolicy<Context: RequestContext>: RouterMiddleware {
                 headers: [
                     .accessControlAllowOrigin: origin, .vary: "Origin",
                     .accessControlAllowMethods: "GET, POST, PATCH, DELETE",
-                    .accessControlAllowHeaders:
-                        """
-                        authorization, content-type, idempotency-key, if-none-match, last-event-id, accept-language, \
-                        x-request-id
-                        """,
+                    .accessControlAllowHeaders: Self.headers,
                     .accessControlMaxAge: "600",
                 ])
         }

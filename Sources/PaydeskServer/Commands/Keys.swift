@@ -108,7 +108,7 @@ extension Keys {
     struct RotateSigning: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "rotate-signing",
-            abstract: "Makes a new key for signed snapshots; the old one stays published until what it signed has ended.")
+            abstract: "Makes a new key for signed snapshots; the old one is published until what it signed has ended.")
 
         @OptionGroup var common: CommonOptions
         @Flag(help: "Prints JSON.") var json = false
