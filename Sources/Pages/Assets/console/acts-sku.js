@@ -93,6 +93,9 @@ export const priceChangeAct = sku => ({
 /** @param {Blob & {name: string}} file @returns {[string, string]} the format, and its media type */
 const formatOf = file => (/\.(storekit|json)$/i.test(file.name) ? ["storekit", "application/json"] : ["yaml", "application/yaml"]);
 
+/** @param {string | undefined} text @returns {string[]} */
+const lines = text => (text ?? "").split("\n").map(line => line.trim()).filter(line => line !== "");
+
 /** @param {string[]} currencies @returns {Act} */
 export function importAct(currencies) {
   /** @param {Record<string, any>} values @param {boolean} isDry @returns {import("./api.js").Request} */
@@ -100,8 +103,8 @@ export function importAct(currencies) {
     const file = values.file;
     if (!(file instanceof File) || file.size === 0) throw new Fault("file", t("fault_file"));
     const [format, type] = formatOf(file);
-    const sent = new File([file], file.name, { type });
-    const query = { format, ...(format === "storekit" ? { currency: values.currency, bundle: values.bundle || null } : {}), ...(isDry ? { dry_run: "true" } : {}) };
+    const sent = new File([file], file.name, { type, lastModified: file.lastModified });
+    const query = { format, ...(format === "storekit" ? { currency: values.currency, bundle: values.bundle || null, tier: lines(values.tier), days: lines(values.days), units: lines(values.units) } : {}), ...(isDry ? { dry_run: "true" } : {}) };
     return { method: "POST", path: ["catalog", "import"], query, file: sent };
   };
   const tried = h("div", { role: "status" });
@@ -111,17 +114,24 @@ export function importAct(currencies) {
       { name: "file", label: t("import_file"), type: "file", accept: ".yaml,.yml,.storekit,.json" },
       { name: "currency", label: t("import_currency"), type: "select", choices: currencies.map(each => [each, each]), help: t("import_storekit_only") },
       { name: "bundle", label: t("import_bundle"), mono: true, help: t("import_storekit_only") },
+      { name: "tier", label: t("import_tier"), type: "area", mono: true, help: t("import_tier_help") },
+      { name: "days", label: t("import_days"), type: "area", mono: true, help: t("import_days_help") },
+      { name: "units", label: t("import_units"), type: "area", mono: true, help: t("import_units_help") },
     ],
     request: values => request(values, false),
     ready: form => {
       form.querySelector(".dialog-in")?.append(tried);
-      form.querySelector("input[type=file]")?.addEventListener("change", async () => {
+      let asked = 0;
+      form.addEventListener("change", async () => {
+        asked += 1;
+        const mine = asked;
         const values = Object.fromEntries(new FormData(form));
         try {
           const { data } = await call(request(values, true));
-          tried.replaceChildren(note("", "info", t("import_would", { added: data.added, changed: data.changed })));
+          if (mine === asked) tried.replaceChildren(note("", "info", t("import_would", { added: data.added, changed: data.changed })));
         } catch (error) {
-          tried.replaceChildren(note("bad", "warn", wordsOf(error)));
+          if (error instanceof Fault) tried.replaceChildren();
+          else if (mine === asked) tried.replaceChildren(note("bad", "warn", wordsOf(error)));
         }
       });
     },

@@ -43,7 +43,8 @@ export function open(act, reload) {
   const keys = new Map();
   /** @param {import("./api.js").Request} request */
   const keyed = request => {
-    const text = JSON.stringify([request.path, request.query, request.body]);
+    const file = /** @type {File | undefined} */ (request.file);
+    const text = JSON.stringify([request.path, request.query, request.body, file?.name, file?.size, file?.lastModified]);
     if (!keys.has(text)) keys.set(text, freshKey());
     return { ...request, key: keys.get(text) };
   };

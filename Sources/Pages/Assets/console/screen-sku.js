@@ -63,11 +63,16 @@ class Editor {
    * @param {string} kind
    */
   choose(kind) {
+    const values = valuesOf(this.form);
+    const typed = Object.fromEntries(["id", "name", "description", "tier"].filter(name => name in values).map(name => [name, values[name]]));
+    let read = {};
     try {
-      this.sku = { ...this.sku, ...skuOf({ id: "x", name: "x", ...withoutEmpty(valuesOf(this.form)) }), id: valuesOf(this.form).id ?? "", name: valuesOf(this.form).name ?? "", kind };
-    } catch {
-      this.sku = { ...this.sku, kind };
+      read = skuOf({ ...values, id: "x", name: "x" });
+    } catch (error) {
+      // What cannot be read yet, as half an amount, is left out.
+      if (!(error instanceof Fault)) throw error;
     }
+    this.sku = { ...this.sku, ...read, ...typed, kind };
     this.fill();
     /** @type {HTMLElement | null} */ (this.form.querySelector("[name=kind]"))?.focus();
   }
@@ -153,9 +158,6 @@ class Editor {
         this.isFixed ? null : card(t("would_get"), { acts: button("dry-run", t("dry_run"), () => this.dryRun(), { look: "small" }) }, this.would))));
   }
 }
-
-/** @param {Record<string, string>} values */
-const withoutEmpty = values => Object.fromEntries(Object.entries(values).filter(([, value]) => value !== ""));
 
 /**
  * What the customer gets, in words.
