@@ -1,7 +1,7 @@
 extension Migrations {
     /// The console's sessions, and the mark of audited acts that were made on it.
     ///
-    /// Of a session's cookie only the SHA-256 is stored; its times are real. A session ends with its key, which is read
+    /// Only the SHA-256 of a session's cookie is stored; its times are real. A session ends with its key, which is read
     /// beside it.
     static let console = """
         CREATE TABLE console_sessions (
