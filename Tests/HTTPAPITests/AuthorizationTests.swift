@@ -63,7 +63,7 @@ struct AuthorizationTests {
 
     @Test
     func `a path says who may call it`() async throws {
-        try await withCounter { counter in
+        try await withCounter(on: .sqlite, .development) { counter in
             let endpoints = counter.api.routes
             try #require(endpoints.count > 30)
             for endpoint in endpoints {

@@ -12,7 +12,7 @@ import Testing
 struct OpenAPITests {
     @Test
     func `every route is described`() async throws {
-        try await withCounter { counter in
+        try await withCounter(on: .sqlite, .development) { counter in
             let routes = counter.api.routes
             try #require(routes.count > 80)
             #expect(Set(routes.map { "\($0.method) \($0.path)" }).count == routes.count)
