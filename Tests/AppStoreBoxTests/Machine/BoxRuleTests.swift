@@ -37,7 +37,7 @@ struct BoxRuleTests {
         (.acceptPrice, [.asked]),
         (.expire, [.active, .off, .failing, .grace, .retry, .asked]),
         (.extend(days: 5), [.active, .off, .failing, .asked]),
-        (.share(appAccountToken: nil, customer: "child"), [.active, .off, .failing, .grace, .retry, .asked]),
+        (.share(appAccountToken: nil, customer: "child"), [.active, .off, .failing, .asked]),
         (.unshare, []),
     ]
 
