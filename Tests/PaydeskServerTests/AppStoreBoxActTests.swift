@@ -147,21 +147,21 @@ struct AppStoreBoxActTests {
         let shop = Shop(installation: installation)
         _ = try await shop.send("POST", "/purchases", #"{"product_id":"\#(Self.month)"}"#)
         // The move is under way when the process ends.
-        async let moving: Void = {
-            _ = try? await shop.send("POST", "/clock", #"{"advance_seconds":31000000}"#)
-        }()
+        async let moving = LoopbackHTTP.send(
+            "POST", "/dev/appstore/clock", port: installation.port, headers: Self.json,
+            body: #"{"advance_seconds":5270400}"#)
         server.send(SIGKILL)
         _ = try await server.wait()
         _ = await moving
         server = try await installation.serve()
-        let (status, clock) = try await shop.send("POST", "/clock", #"{"advance_seconds":31000000}"#)
+        let (status, clock) = try await shop.send("POST", "/clock", #"{"advance_seconds":5270400}"#)
         #expect(status == 200 && clock.text.contains(#""pending":0"#))
         let (_, state) = try await shop.send("GET", "/state")
         guard case .object(let members) = state, case .array(let told)? = members["notifications"] else {
             Issue.record("\(state)")
             return
         }
-        #expect(told.count >= 12 && told.allSatisfy { $0.text.contains(#""status":200"#) })
+        #expect(told.count >= 3 && told.allSatisfy { $0.text.contains(#""status":200"#) })
         server.send(SIGTERM)
         #expect(try await server.wait() == 0)
     }
