@@ -200,7 +200,10 @@ extension Route {
     private static func isStrict(_ path: String) -> Bool { takesJSON(path) && !path.hasPrefix("/v1/public/iap/") }
 
     /// True where the body is JSON in Paydesk's own form, under `/v1`.
-    var takesJSON: Bool { Self.takesJSON(path) }
+    var takesJSON: Bool {
+        if case .other? = description.body { return false }
+        return Self.takesJSON(path)
+    }
 
     /// True where providers send their notifications.
     var isNotification: Bool { Self.isNotification(path) }
@@ -208,6 +211,14 @@ extension Route {
     /// True where unknown members and parameters are refused: everywhere except in the calls of existing other clients
     /// (`docs/api.md` sections 6 and 7), which may send more than they need.
     var isStrict: Bool { Self.isStrict(path) }
+
+    /// The parameter with which a call writes nothing, and ignores its `Idempotency-Key`.
+    static let dryRun = "dry_run"
+
+    /// Returns whether a call with this query is a dry run.
+    func isDryRun(_ query: [String: String]) -> Bool {
+        query[Self.dryRun] == "true" && queryNames?.contains(Self.dryRun) == true
+    }
 
     /// True where an `Idempotency-Key` has an effect.
     var honoursKeys: Bool {
