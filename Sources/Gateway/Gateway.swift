@@ -35,11 +35,13 @@ package final class Gateway: Sendable {
     /// Apple's server API of that box, with one rate limit for this process.
     package let appStoreAPI: ServerAPI?
     package let applePaySessions: ApplePaySessions
+    package let attention: Attention
     package let auditLog: AuditLog
     package let cashier: Cashier
     package let consoleSessions: ConsoleSessions
     package let contracts: Contracts
     let deliveries: Deliveries
+    package let disputes: Disputes
     package let events: Events
     package let health: NodeHealth
     package let idempotency: IdempotentRequests
@@ -54,10 +56,12 @@ package final class Gateway: Sendable {
     let paymentAttempts: PaymentAttempts
     let paymentOpening: PaymentOpening
     package let payPages: PayPages
+    package let people: People
     package let reconciliation: Reconciliation
     package let refunds: Refunds
     package let reports: Reports
     let retention: Retention
+    package let search: Search
     package let secrets: SealedSecrets
     package let sessionCheckout: SessionCheckout
     package let sessionReading: SessionReading
@@ -111,7 +115,7 @@ package final class Gateway: Sendable {
             time: time, signals: signals)
         lines = RepeatedLines(time: time.real)
 
-        orders = Orders(store: access)
+        orders = Orders(store: access, time: time)
         auditLog = AuditLog(store: access, time: time, logger: logger)
         events = Events(store: access, ids: ids, time: time, signals: signals)
         health = NodeHealth(database: store, time: time.real)
@@ -123,7 +127,10 @@ package final class Gateway: Sendable {
         keys = APIKeys(store: access, settlements: settlements, ids: ids, time: time, random: random)
         consoleSessions = ConsoleSessions(settlements: settlements, keys: keys, random: random, time: time)
         meters = UsageMeters(store: access, meters: settings.meters, ids: ids, time: time)
-        reports = Reports(store: access, time: time)
+        reports = Reports(store: access, time: time, registry: registry)
+        disputes = Disputes(store: access)
+        search = Search(store: access)
+        people = People(store: access, meters: settings.meters, time: time)
         retention = Retention(store: access, policy: settings.retention, time: time, logger: logger)
         secrets = SealedSecrets(store: access, keyRing: keyRing, logger: logger)
         userNames = UserNames(store: access)
@@ -132,6 +139,7 @@ package final class Gateway: Sendable {
         workFinder = WorkFinder(store: access, registry: registry, ids: ids, time: time, signals: signals)
 
         accounts = Accounts(store: access, settlements: settlements, providers: providers, logger: logger)
+        attention = Attention(store: access, accounts: accounts)
         contracts = Contracts(store: access, orders: orders, keyRing: keyRing, publicURL: settings.publicURL)
         paymentAttempts = PaymentAttempts(settlements: settlements)
         paymentOpening = PaymentOpening(settlements: settlements, contracts: contracts, random: random, logger: logger)

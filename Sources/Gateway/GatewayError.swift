@@ -69,6 +69,8 @@ package enum GatewayError: Error, Sendable, Equatable {
     /// The run of a job has lost its lease to another worker; its transaction is rolled back.
     case leaseLost
     case insufficientBalance
+    /// A dry run, whose transaction is rolled back on purpose; never an answer.
+    case dryRun
 }
 
 /// The kind of an unknown object: `details.what` of a `not_found`.

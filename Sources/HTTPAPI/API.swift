@@ -54,12 +54,17 @@ package struct APISettings: Sendable {
     package var assets: URL?
     /// The App Store in a box that this server runs; nil for none.
     package var box: ServedBox?
+    /// The readers and writers of the catalogue's files; nil leaves their routes out.
+    package var files: CatalogueFiles?
+    /// Examines this server as `paydesk doctor` does, with calls to the accounts' services where the parameter is true.
+    package var doctor: @Sendable (_ reaches: Bool) async throws -> [DoctorItem]
 
     package init(
         corsOrigins: [String], isDevelopment: Bool = false, trustedProxies: [CIDR] = [], limits: Limits,
         tokens: UserTokenRules, version: String,
         metricsText: @escaping @Sendable () -> String, nodes: @escaping @Sendable () -> Int64 = { 1 },
-        servesTLS: Bool = false, assets: URL? = nil, box: ServedBox? = nil
+        servesTLS: Bool = false, assets: URL? = nil, box: ServedBox? = nil, files: CatalogueFiles? = nil,
+        doctor: @escaping @Sendable (_ reaches: Bool) async throws -> [DoctorItem] = { _ in [] }
     ) {
         self.corsOrigins = corsOrigins
         self.isDevelopment = isDevelopment
@@ -72,6 +77,8 @@ package struct APISettings: Sendable {
         self.servesTLS = servesTLS
         self.assets = assets
         self.box = box
+        self.files = files
+        self.doctor = doctor
     }
 }
 
@@ -81,6 +88,7 @@ package struct API: Sendable {
     private let settings: APISettings
     private let merchantSessionLimiter: RateLimiter
     private let signInLimiter: RateLimiter
+    private let doctorLimiter: RateLimiter
     private let pages: CashierPages
 
     package init(gateway: Gateway, settings: APISettings, logger: Logger) {
@@ -89,6 +97,7 @@ package struct API: Sendable {
         let (nodes, time) = (settings.nodes, gateway.time.real)
         merchantSessionLimiter = RateLimiter(perMinute: limits.sessionsPerMinute, nodes: nodes, time: time)
         signInLimiter = RateLimiter(perMinute: ConsoleSessionRoutes.triesPerMinute, nodes: nodes, time: time)
+        doctorLimiter = RateLimiter(perMinute: 1, nodes: nodes, time: time)
         pages = CashierPages(
             gateway: gateway, pages: Pages(PageFiles(assets: settings.assets), accent: gateway.settings.pages.accent),
             limiter: RateLimiter(
@@ -148,13 +157,18 @@ package struct API: Sendable {
             + SubscriptionRoutes(gateway: gateway).routes + EntitlementRoutes(gateway: gateway).routes
             + GrantRoutes(gateway: gateway).routes + UsageRoutes(gateway: gateway).routes
             + BalanceRoutes(gateway: gateway).routes + SKURoutes(gateway: gateway).routes
+            + WaitingProductRoutes(gateway: gateway).routes
+            + (settings.files.map { CatalogueFileRoutes(gateway: gateway, files: $0).routes } ?? [])
             + AccountRoutes(gateway: gateway).routes + UserRoutes(gateway: gateway).routes
             + KeyRoutes(gateway: gateway).routes + AuditRoutes(gateway: gateway).routes
             + ConsoleSessionRoutes(gateway: gateway, callers: pipeline.callers, limiter: signInLimiter).routes
+            + SearchRoutes(gateway: gateway).routes + PeopleRoutes(gateway: gateway).routes
+            + DisputeRoutes(gateway: gateway).routes
+            + AttentionRoutes(gateway: gateway, doctor: settings.doctor, limiter: doctorLimiter).routes
             + NotifyRoutes(gateway: gateway).routes + InboxRoutes(gateway: gateway).routes
             + JobRoutes(gateway: gateway).routes + ClockRoutes(gateway: gateway).routes
             + WebhookRoutes(gateway: gateway).routes
-            + EventRoutes(gateway: gateway).routes + ReportRoutes(gateway: gateway).routes
+            + AdminWebhookRoutes(gateway: gateway).routes + EventRoutes(gateway: gateway).routes + ReportRoutes(gateway: gateway).routes
             + OperationsRoutes(gateway: gateway, version: settings.version, metricsText: settings.metricsText).routes
             + firstPage.described
     }

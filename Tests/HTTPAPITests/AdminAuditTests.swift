@@ -51,6 +51,9 @@ struct AdminAuditTests {
     /// Writes whose audit other tests read: signing in and out (`ConsoleSessionTests`).
     static let auditedElsewhere: Set<String> = [
         "POST /v1/admin/console/session", "DELETE /v1/admin/console/session",
+        // `AdminInboxTests`.
+        "PATCH /v1/admin/webhooks/{id}", "POST /v1/admin/webhooks/{id}/rotate-secret",
+        "POST /v1/admin/deliveries/{id}/redeliver",
     ]
 
     static let acts = [
@@ -84,6 +87,9 @@ struct AdminAuditTests {
             body: #"{"act":"accept","reason":"the bank's fee"}"#, before: "1 of pay_", after: "accepted",
             reason: "the bank's fee"
         ) { "/v1/admin/orders/\($0.mismatched)/mismatches/1" },
+        Act("POST /v1/admin/orders/{id}/refresh", "order.refreshed", before: "open", after: "asked by an admin") {
+            "/v1/admin/orders/\($0.open)/refresh"
+        },
         Act("POST /v1/admin/orders/{id}/close", "order.closed", before: "open", after: "closed by an admin") {
             "/v1/admin/orders/\($0.open)/close"
         },
@@ -100,6 +106,10 @@ struct AdminAuditTests {
             "POST /v1/admin/users/{user_id}/balances/{unit}/credit", "balance.credited",
             body: #"{"amount":5,"reason":"sorry"}"#, before: "coins 0", after: "coins 5 crd_", reason: "sorry"
         ) { _ in "/v1/admin/users/alice/balances/coins/credit" },
+        Act(
+            "POST /v1/admin/users/{user_id}/balances/{unit}/debit", "balance.debited",
+            body: #"{"amount":2,"reason":"too much"}"#, before: "coins 5", after: "coins 3 dbt_", reason: "too much"
+        ) { _ in "/v1/admin/users/alice/balances/coins/debit" },
         Act("DELETE /v1/admin/grants/{id}", "grant.revoked", before: "good", after: "revoked by an admin") {
             "/v1/admin/grants/\($0.grant)"
         },

@@ -22,6 +22,7 @@ struct CounterSetup: Sendable {
     var limits = APISettings.Limits(
         userPerSecond: 0, userBurst: 0, keyPerSecond: 0, keyBurst: 0, sessionsPerMinute: 0, concurrent: 0)
     var keys = UserKeys.secret(Array(Counter.userSecret.utf8))
+    var doctor: @Sendable (Bool) async throws -> [DoctorItem] = { _ in [] }
     var issuer = ""
     var audience = ""
 }
@@ -175,7 +176,7 @@ func withCounter(
             settings: APISettings(
                 corsOrigins: setup.corsOrigins, limits: setup.limits,
                 tokens: UserTokenRules(keys: setup.keys, issuer: setup.issuer, audience: setup.audience),
-                version: "0.0.0-test", metricsText: { "# TYPE test counter\ntest 1\n" }),
+                version: "0.0.0-test", metricsText: { "# TYPE test counter\ntest 1\n" }, doctor: setup.doctor),
             logger: setup.desk.logger)
         let admin = try await desk.gateway.keys.create(
             name: "admin", partner: nil, scopes: ["admin"], context: .test)

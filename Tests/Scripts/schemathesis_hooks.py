@@ -93,6 +93,19 @@ REFUSALS = [
         "from": r"must be seconds since 1970 and not after to|at most 400 days before to",
         "to": r"must be seconds since 1970",
     }),
+    # A key, or the link of the start, that signs nobody in; one of two members.
+    (["openConsole"], ["unauthenticated", "forbidden", "rate_limited"], {
+        "key": r"is missing", "once": r"either key or once, not both",
+    }),
+    # The cookie alone opens it.
+    (["readConsole"], ["unauthenticated"], {}),
+    # A pattern must have its placeholder; files and options that a schema does not describe.
+    (["previewPattern"], [], {"pattern": r"must be a product id with \$\{days\} in it"}),
+    (["importCatalogue"], ["conflict"], {r".*": r".*"}),
+    (["exportCatalogueForXcode"], [], {"currency": r"no storefront sells in it"}),
+    # Once a minute; and what is not enough.
+    (["examine", "refreshAnyOrder"], ["rate_limited"], {}),
+    (["debitUserBalance"], ["insufficient_balance"], {}),
     # A host that is not public, which the configuration may allow.
     (["createWebhook", "changeWebhook"], [], {"url": r"must name a public host"}),
     # Members that are free may hold what no database does.

@@ -24,6 +24,8 @@ package enum ChineseTexts {
         "is not for a portal": "不能用于自助页面的会话",
         "no account takes Apple's external purchases": "没有账户接受 Apple 的外部购买",
         "must be a country in three letters (ISO 3166 alpha-3)": "必须是三个字母的国家代码（ISO 3166）",
+        "must be a product id with ${days} in it": "必须是含有 ${days} 的商品编号",
+        "is for a StoreKit file": "仅用于 StoreKit 文件",
         "either key or once, not both": "key 和 once 只能提供一个",
         "is missing": "缺少必填项",
         "is not known here": "此处没有该字段",

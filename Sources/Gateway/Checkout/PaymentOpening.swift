@@ -150,7 +150,7 @@ struct PaymentOpening: Sendable {
                 // The locks come first, in the order in which every settlement of this payment takes them.
                 guard try settlement.tx.payments.lockWithOrder(payment) else { throw GatewayError.notFound }
                 let isFirst = try settlement.tx.payments.setInstruction(
-                    sealed, offers: opened.instruction.offers, of: payment)
+                    sealed, opened.instruction.type, offers: opened.instruction.offers, of: payment)
                 guard let locked = try LockedPayment.read(payment, in: settlement.tx) else {
                     throw GatewayError.notFound
                 }

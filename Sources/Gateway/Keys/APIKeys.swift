@@ -30,9 +30,9 @@ package struct KeyView: Encodable, Sendable {
     let partner: String
     let scopes: [String]
     let created_at: Timestamp
-    let expires_at: Timestamp?
+    @Nullable private(set) var expires_at: Timestamp?
     /// The time of the last use, exact to a minute.
-    let last_used_at: Timestamp?
+    @Nullable private(set) var last_used_at: Timestamp?
     let revoked_at: Timestamp?
 
     init(_ record: APIKeyRecord) {

@@ -31,11 +31,14 @@ package struct NotificationView: Encodable, Sendable {
 extension Notifications {
     /// Lists the inbox, newest first; a nil status means all.
     package func list(
-        _ status: Domain.Notification.Status?, cursor: String?, limit: Int64
+        _ status: Domain.Notification.Status?, account: String? = nil, cursor: String?, limit: Int64
     ) async throws(GatewayError) -> Page<NotificationView> {
         let cursor = try Cursor(cursor, of: Domain.Notification.self)
         let found = try await store.report { db in
-            try db.notifications.list(status, before: cursor.position, limit: limit + 1)
+            guard let account else {
+                return try db.notifications.list(status, before: cursor.position, limit: limit + 1)
+            }
+            return try db.notifications.list(of: account, status, before: cursor.position, limit: limit + 1)
         }
         return Page(found.map(NotificationView.init), limit: limit) { $0.id.rawValue }
     }

@@ -107,6 +107,8 @@ package struct OrderSnapshot: Sendable {
     package private(set) var showsMetadata = true
     /// The subscription of which the order paid a period.
     package let subscription: ID<Subscription>?
+    /// The entitlements that it gave; nil where they were not asked for.
+    package var grants: [EntitlementSnapshot.Item]?
 
     /// The snapshot as a session sees it, with empty metadata.
     package var withoutMetadata: OrderSnapshot {
@@ -223,7 +225,7 @@ extension OrderSnapshot: Encodable {
             environment
         case next_action, subscription_id, partner, metadata, created_at, expires_at, paid_at, closed_at, anomalies
         case payments, refunds
-        case disputes, timeline, mismatches
+        case disputes, timeline, mismatches, grants
     }
 
     package func encode(to encoder: any Encoder) throws {
@@ -255,6 +257,7 @@ extension OrderSnapshot: Encodable {
         try fields.encode(disputes, forKey: .disputes)
         try fields.encode(timeline, forKey: .timeline)
         try fields.encodeIfPresent(mismatches, forKey: .mismatches)
+        try fields.encodeIfPresent(grants, forKey: .grants)
     }
 }
 

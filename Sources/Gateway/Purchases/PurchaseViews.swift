@@ -71,7 +71,8 @@ package struct StoredPurchaseView: Encodable, Sendable {
     @Nullable private(set) var sku: String?
     let cursor: String
 
-    init(_ arrived: ArrivedPurchase) {
+    /// - Parameter userName: the app's own id of the user; nil leaves the internal one.
+    init(_ arrived: ArrivedPurchase, userName: String? = nil) {
         let purchase = arrived.record.purchase
         transaction_id = purchase.transactionID
         original_transaction_id = purchase.originalTransactionID
@@ -85,7 +86,7 @@ package struct StoredPurchaseView: Encodable, Sendable {
         purchased_at = purchase.purchased
         expires_at = purchase.expires
         received_at = arrived.receivedAt
-        user_id = arrived.record.user?.rawValue
+        user_id = userName ?? arrived.record.user?.rawValue
         sku = arrived.record.sku?.rawValue
         cursor = "\(arrived.receivedAt.rawValue)~\(purchase.environment.rawValue)~\(arrived.key)"
     }

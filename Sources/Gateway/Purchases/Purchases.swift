@@ -153,7 +153,7 @@ package struct Purchases: Sendable {
         let found = try await store.report { db in
             try db.purchases.listArrived(wait, before: cursor.position, limit: limit + 1)
         }
-        return Page(found.map(StoredPurchaseView.init), limit: limit, cursor: \.cursor)
+        return Page(found.map { StoredPurchaseView($0) }, limit: limit, cursor: \.cursor)
     }
 
     /// Lists every Apple product id on offer that is no pattern, priced in the default currency where possible.

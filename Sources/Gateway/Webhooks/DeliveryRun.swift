@@ -155,19 +155,22 @@ struct DeliveryRun: Sendable {
 
     private func result(_ delivery: PreparedDelivery, _ reply: WebhookReply) -> DeliveryResult {
         let attempts = delivery.attempts + 1
-        var (status, fault, pause) = (Int64?.none, Delivery.Fault?.none, Int64?.none)
+        var (status, fault, pause, body) = (Int64?.none, Delivery.Fault?.none, Int64?.none, String?.none)
         switch reply {
         case .failed(let why): fault = why
-        case .replied(let code, let retryAfter):
+        case .replied(let code, let retryAfter, let text):
+            body = text
             status = Int64(code)
             if !(200...299).contains(code) { fault = .status }
             if let retryAfter, DeliverySchedule.heedsPause(code) {
                 pause = RetryAfter.seconds(retryAfter, now: deliveries.time.real.now)
             }
         }
+        let attempt = DeliveryAttempt(at: deliveries.time.now, status: status, error: fault?.rawValue, body: body)
         return DeliveryResult(
             delivery: delivery.id, attempts: attempts, status: status, fault: fault,
-            delay: fault == nil ? nil : DeliverySchedule.delay(after: attempts, pause: pause))
+            delay: fault == nil ? nil : DeliverySchedule.delay(after: attempts, pause: pause),
+            history: (try? attempt.storedJSON()) ?? "null")
     }
 
     /// Stores results, makes the jobs of their next attempts, and disables an endpoint that is gone or has long been

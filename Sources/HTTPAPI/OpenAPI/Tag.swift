@@ -20,7 +20,7 @@ extension Route.Tag {
     static let all: [Route.Tag] = [
         cashier, sessions, orders, subscriptions, entitlements, live, apple, applePay, compatible, notifications,
         notificationsByKind,
-        payPages, partner, webhooks, catalogue, accounts, adminOrders, adminUsers, inbox, console, operations,
+        payPages, partner, webhooks, catalogue, accounts, adminOrders, adminUsers, inbox, operationsForAdmins, console, operations,
     ]
 
     static let cashier = Route.Tag(name: "Cashier", note: "What is sold, and the contract to pay it.")
@@ -67,6 +67,8 @@ extension Route.Tag {
         name: "Users, for admins", note: "What users own, and what is given, moved and taken by hand.")
     static let inbox = Route.Tag(
         name: "Notifications, jobs, keys, audit", note: "What came in, what is to be done, who may call, who did what.")
+    static let operationsForAdmins = Route.Tag(
+        name: "Search and attention", note: "What admins look for, and what waits for them.")
     static let console = Route.Tag(
         name: "Console",
         note: """

@@ -171,7 +171,7 @@ extension ErrorReply {
             self.init(
                 .usageLimitReached, "The limit of this period is reached.", "已达到本周期的使用上限。",
                 retryAfter: seconds)
-        case .internalError:
+        case .internalError, .dryRun:
             self.init(.internalError, "Something went wrong.", "服务器内部错误。")
         case .providerUnavailable:
             self.init(.providerUnavailable, "The payment provider did not answer.", "支付渠道暂无响应。")

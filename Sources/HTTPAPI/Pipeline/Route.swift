@@ -204,7 +204,10 @@ extension Route {
     }
 
     /// True where the body is JSON in Paydesk's own form, under `/v1`.
-    var takesJSON: Bool { Self.takesJSON(path) }
+    var takesJSON: Bool {
+        if case .other? = description.body { return false }
+        return Self.takesJSON(path)
+    }
 
     /// True where providers send their notifications.
     var isNotification: Bool { Self.isNotification(path) }
@@ -212,6 +215,14 @@ extension Route {
     /// True where unknown members and parameters are refused: everywhere except in the calls of existing other clients
     /// (`docs/api.md` sections 6, 7 and 14), which may send more than they need.
     var isStrict: Bool { Self.isStrict(path) }
+
+    /// The parameter with which a call writes nothing, and ignores its `Idempotency-Key`.
+    static let dryRun = "dry_run"
+
+    /// Returns whether a call with this query is a dry run.
+    func isDryRun(_ query: [String: String]) -> Bool {
+        query[Self.dryRun] == "true" && queryNames?.contains(Self.dryRun) == true
+    }
 
     /// True where an `Idempotency-Key` has an effect.
     var honoursKeys: Bool {

@@ -12,6 +12,7 @@ struct Composition {
     let configuration: Configuration
     let gateway: Gateway
     let logger: Logger
+    private let transport: any HTTPTransport
     /// The App Store in a box that this process runs; nil for none.
     let box: ServedBox?
 
@@ -23,6 +24,7 @@ struct Composition {
     ) throws(CommandError) {
         self.configuration = configuration
         self.logger = logger
+        self.transport = transport
         let clock = NodeClock(real: SystemDependencies.time)
         box = authority.map { ServedBox(authority: $0, bundleID: configuration.boxBundle) }
         let access = try authority.map { authority throws(CommandError) in try configuration.access(to: authority) }
@@ -76,7 +78,13 @@ struct Composition {
                     pagesBurst: limits.pagesBurst),
                 tokens: try configuration.auth.tokenRules(fetchJWKS: fetchJWKS), version: Release.version,
                 metricsText: metricsText, nodes: nodes, servesTLS: configuration.http.tls != nil,
-                assets: configuration.assets, box: box),
+                assets: configuration.assets, box: box,
+                files: .commands(defaultCurrency: configuration.defaultCurrency)
+            ) { [configuration, gateway, transport] reaches in
+                let examination = DoctorExamination(configuration: configuration, gateway: gateway)
+                let findings = try await examination.findings(reaching: reaches ? transport : nil)
+                return (configuration.ownFindings + findings).map(DoctorItem.init)
+            },
             logger: logger)
     }
 }

@@ -87,8 +87,11 @@ extension Transaction {
 
 extension AuditQueries {
     /// Lists entries, newest first, with a cursor made of the last entry's time, subject and position.
+    ///
+    /// - Parameter actor: the whole actor.
     package func list(
-        subject: String?, before cursor: AuditCursor?, limit: Int64
+        subject: String?, actor: String? = nil, from: Timestamp? = nil, to: Timestamp? = nil,
+        before cursor: AuditCursor?, limit: Int64
     ) throws(StoreError) -> [(position: Int64, entry: AuditEntry)] {
         let (restriction, order): (String, String)
         var arguments: [any SQLBindable]
@@ -102,12 +105,20 @@ extension AuditQueries {
             )
             arguments = [cursor?.at ?? Timestamp(.max), cursor?.subject ?? "", cursor?.position ?? 0]
         }
+        var conditions = [restriction]
+        for (condition, argument) in [
+            ("a.actor = ?", actor as (any SQLBindable)?), ("a.at >= ?", from), ("a.at < ?", to),
+        ] {
+            guard let argument else { continue }
+            conditions.append(condition)
+            arguments.append(argument)
+        }
         arguments.append(limit)
         return try db.rows(
             """
             SELECT a.*, r.reason FROM audit a
             LEFT JOIN audit_reasons r ON r.subject = a.subject AND r.position = a.position
-            WHERE \(restriction) ORDER BY \(order) LIMIT ?
+            WHERE \(conditions.joined(separator: " AND ")) ORDER BY \(order) LIMIT ?
             """, arguments
         ).map { row throws(StoreError) in
             var entry = try AuditEntry(row: row)

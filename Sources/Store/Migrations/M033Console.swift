@@ -1,8 +1,9 @@
 extension Migrations {
-    /// The console's sessions, and the mark of audited acts that were made on it.
+    /// The console's sessions, the mark of audited acts that were made on it, and the indexes of its lists.
     ///
     /// Only the SHA-256 of a session's cookie is stored; its times are real. A session ends with its key, which is read
-    /// beside it.
+    /// beside it. `payments.contract` is the type of the contract, which is sealed otherwise; null for payments of earlier
+    /// releases. `deliveries.history` has the attempts that were made, oldest first, as JSON.
     static let console = """
         CREATE TABLE console_sessions (
             digest {blob} NOT NULL PRIMARY KEY,
@@ -15,6 +16,21 @@ extension Migrations {
         ) {strict};
         CREATE INDEX console_sessions_by_end ON console_sessions (expires_at);
         ALTER TABLE audit ADD COLUMN via {text} CHECK (via IN ('console'));
+        CREATE INDEX audit_by_actor ON audit (actor, at, subject, position);
+
+        ALTER TABLE payments ADD COLUMN contract {text};
+        ALTER TABLE deliveries ADD COLUMN history {text} NOT NULL DEFAULT '[]';
+        CREATE INDEX orders_by_sku ON orders (sku, id);
+        CREATE INDEX orders_by_place ON orders (environment, platform, id);
+        CREATE INDEX orders_by_payday ON orders (paid_at) WHERE paid_at IS NOT NULL;
+        CREATE INDEX orders_by_return ON orders (returned_at) WHERE returned_at IS NOT NULL;
+        CREATE INDEX disputes_by_state ON disputes (state, id);
+        CREATE INDEX order_anomalies_by_kind ON order_anomalies (anomaly, order_id);
+        CREATE INDEX mismatches_open ON mismatches (at) WHERE state = 'open';
+        CREATE INDEX refunds_by_number ON refunds (reference) WHERE reference IS NOT NULL;
+        CREATE INDEX purchases_by_product ON purchases (product_id, bundle_id);
+        CREATE INDEX sessions_listed ON sessions (user_id, id);
+        CREATE INDEX notifications_by_account ON notifications (account, status, id);
 
         """
 

@@ -9,6 +9,18 @@ package struct UnknownProduct: Sendable, Equatable {
     package let newest: Timestamp
 }
 
+/// A product of stored purchases that no SKU knows, for admins.
+package struct WaitingProduct: Sendable, Equatable {
+    package let product: String
+    package let bundle: String
+    /// Apple's own word.
+    package let kind: String
+    package let purchases: Int64
+    package let users: Int64
+    package let firstAt: Timestamp
+    package let lastAt: Timestamp
+}
+
 /// A stored purchase with the time of its arrival.
 package struct ArrivedPurchase: Sendable {
     package let record: PurchaseRecord
@@ -57,6 +69,37 @@ extension PurchaseQueries {
         }
     }
 
+    /// Lists the products of purchases without a SKU, the one that arrived last first.
+    package func listWaitingProducts(after offset: Int64, limit: Int64) throws(StoreError) -> [WaitingProduct] {
+        try db.rows(
+            """
+            SELECT bundle_id, product_id, kind, COUNT(*) AS purchases, COUNT(DISTINCT user_id) AS users,
+                MIN(received_at) AS first_at, MAX(received_at) AS last_at
+            FROM purchases WHERE sku IS NULL GROUP BY bundle_id, product_id, kind
+            ORDER BY last_at DESC, bundle_id, product_id, kind LIMIT ? OFFSET ?
+            """, [limit, offset]
+        ).map { row throws(StoreError) in
+            WaitingProduct(
+                product: try row.text("product_id"), bundle: try row.text("bundle_id"), kind: try row.text("kind"),
+                purchases: try row.int("purchases"), users: try row.int("users"), firstAt: try row.time("first_at"),
+                lastAt: try row.time("last_at"))
+        }
+    }
+
+    /// Counts the purchases of each product whose id begins with a text, in the order of the ids.
+    package func countProducts(
+        from prefix: String, bundle: String?, limit: Int64
+    ) throws(StoreError) -> [(product: String, purchases: Int64)] {
+        let restriction = bundle == nil ? "" : " AND bundle_id = ?"
+        let arguments: [any SQLBindable] = [prefix, prefix + "\u{10FFFF}"] + (bundle.map { [$0] } ?? []) + [limit]
+        return try db.rows(
+            """
+            SELECT product_id, COUNT(*) AS purchases FROM purchases
+            WHERE product_id >= ? AND product_id < ?\(restriction) GROUP BY product_id ORDER BY product_id LIMIT ?
+            """, arguments
+        ).map { row throws(StoreError) in (try row.text("product_id"), try row.int("purchases")) }
+    }
+
     /// Lists purchases by their arrival, newest first.
     ///
     /// - Parameter wait: lists only those that wait for this; nil lists all.
@@ -79,6 +122,19 @@ extension PurchaseQueries {
             WHERE \(condition) (received_at, environment, key) < (?, ?, ?)
             ORDER BY received_at DESC, environment DESC, key DESC LIMIT ?
             """, position
+        ).map { row throws(StoreError) in
+            ArrivedPurchase(
+                record: try PurchaseRecord(row: row), key: try row.text("key"), receivedAt: try row.time("received_at"))
+        }
+    }
+
+    /// Lists the latest purchases that a user holds, newest first.
+    package func listArrived(of user: ID<User>, limit: Int64) throws(StoreError) -> [ArrivedPurchase] {
+        try db.rows(
+            """
+            SELECT \(PurchaseRecord.columns), key, received_at FROM purchases WHERE user_id = ?
+            ORDER BY purchased_at DESC, key DESC LIMIT ?
+            """, [user, limit]
         ).map { row throws(StoreError) in
             ArrivedPurchase(
                 record: try PurchaseRecord(row: row), key: try row.text("key"), receivedAt: try row.time("received_at"))

@@ -50,8 +50,14 @@ package struct DeliveryResult: Sendable {
     package let fault: Delivery.Fault?
     /// The seconds to the next attempt; nil when there is none.
     package let delay: Int64?
+    /// The attempt as an item of the delivery's history, JSON text; empty where none was made.
+    package let history: String
 
-    package init(delivery: ID<Delivery>, attempts: Int64, status: Int64?, fault: Delivery.Fault?, delay: Int64?) {
+    package init(
+        delivery: ID<Delivery>, attempts: Int64, status: Int64?, fault: Delivery.Fault?, delay: Int64?,
+        history: String = ""
+    ) {
+        self.history = history
         self.delivery = delivery
         self.attempts = attempts
         self.status = status
@@ -139,6 +145,11 @@ extension DeliveryQueries {
         ).map(DeliveryRecord.init(row:))
     }
 
+    /// The attempts of a delivery, oldest first, as JSON text.
+    package func history(of id: ID<Delivery>) throws(StoreError) -> String? {
+        try db.row("SELECT history FROM deliveries WHERE id = ?", id)?.text("history")
+    }
+
     package func find(_ id: ID<Delivery>) throws(StoreError) -> DeliveryRecord? {
         try db.row("SELECT d.*, e.type FROM deliveries d JOIN events e ON e.id = d.event WHERE d.id = ?", id)
             .map(DeliveryRecord.init(row:))
@@ -146,6 +157,9 @@ extension DeliveryQueries {
 }
 
 extension DeliveryQueries where Connection == any Transaction {
+    /// The characters of a history beyond which no attempt is added; a redelivery begins its attempts anew.
+    private static var historyLimit: Int { 100_000 }
+
     /// Records the outcomes of attempts; a delivery that has ended meanwhile is left unchanged.
     ///
     /// A delivery that was redelivered meanwhile is left unchanged as well, unless this attempt succeeded, because its
@@ -153,22 +167,26 @@ extension DeliveryQueries where Connection == any Transaction {
     package func record(_ results: [DeliveryResult], at now: Timestamp) throws(StoreError) {
         let time = tx.dialect.businessClock
         for chunk in Chunks.of(results.count) {
-            let values = Array(repeating: "(?, ?, ?, ?, ?, ?)", count: chunk.count).joined(separator: ", ")
+            let values = Array(repeating: "(?, ?, ?, ?, ?, ?, ?)", count: chunk.count).joined(separator: ", ")
+            let limit = Self.historyLimit
             var bound = chunk.flatMap { index -> [any SQLBindable] in
                 let result = results[index]
                 let state: Delivery.State =
                     result.fault == nil ? .succeeded : result.delay == nil ? .failed : .pending
                 return [
                     result.delivery, state.rawValue, result.attempts, result.status ?? -1,
-                    result.fault?.rawValue ?? "", result.delay ?? -1,
+                    result.fault?.rawValue ?? "", result.delay ?? -1, result.history,
                 ]
             }
             bound += [now, now] as [any SQLBindable]
             try tx.execute(
                 """
-                WITH v (id, state, attempts, status, error, delay) AS (VALUES \(values))
+                WITH v (id, state, attempts, status, error, delay, item) AS (VALUES \(values))
                 UPDATE deliveries SET state = v.state, attempts = v.attempts, last_status = NULLIF(v.status, -1),
                     last_error = NULLIF(v.error, ''), first_done = 1,
+                    history = CASE WHEN v.item = '' THEN history WHEN history = '[]' THEN '[' || v.item || ']'
+                        WHEN length(history) > \(limit) THEN history
+                        ELSE substr(history, 1, length(history) - 1) || ',' || v.item || ']' END,
                     next_at = CASE WHEN v.state = 'pending' THEN \(time) + v.delay END,
                     done_at = CASE WHEN v.state = 'pending' THEN NULL ELSE \(time) END
                 FROM v WHERE deliveries.id = v.id AND deliveries.state = 'pending'

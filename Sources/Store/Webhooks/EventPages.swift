@@ -74,6 +74,20 @@ extension EventQueries {
     package func lastNumber() throws(StoreError) -> Int64 {
         try db.row("SELECT value FROM counters WHERE name = 'event'")?.int("value") ?? 0
     }
+
+    /// Lists up to `limit` events of all partners after a number, oldest first.
+    ///
+    /// - Parameter subject: the id that they are about; nil lists all.
+    package func list(after seq: Int64, subject: String?, limit: Int64) throws(StoreError) -> EventPage {
+        let restriction = subject == nil ? "" : "subject = ? AND "
+        let arguments: [any SQLBindable] = (subject.map { [$0] } ?? []) + [seq, limit + 1]
+        let found = try db.rows(
+            "SELECT * FROM events WHERE \(restriction)seq > ? ORDER BY seq LIMIT ?", arguments
+        ).map(NumberedEvent.init(row:))
+        guard found.count > Int(limit) else { return EventPage(events: found, next: nil) }
+        let events = Array(found.prefix(Int(limit)))
+        return EventPage(events: events, next: events.last?.seq)
+    }
 }
 
 extension NumberedEvent {

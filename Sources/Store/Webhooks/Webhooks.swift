@@ -81,6 +81,14 @@ extension WebhookQueries {
         ).map(WebhookRecord.init(row:))
     }
 
+    /// Lists the endpoints of every partner, newest first.
+    package func list(before cursor: String?, limit: Int64) throws(StoreError) -> [WebhookRecord] {
+        try db.rows(
+            "SELECT * FROM webhooks WHERE partner <> '' AND id < ? ORDER BY id DESC LIMIT ?",
+            [cursor ?? "whk_~", limit]
+        ).map(WebhookRecord.init(row:))
+    }
+
     package func count(of partner: String) throws(StoreError) -> Int64 {
         try db.row("SELECT COUNT(*) AS n FROM webhooks WHERE partner = ?", partner)?.int("n") ?? 0
     }

@@ -65,9 +65,14 @@ extension Route.Query {
 }
 
 extension Shape {
-    fileprivate static let storedPurchase = named(
-        "StoredPurchase",
-        .object([
+    fileprivate static let storedPurchase = named("StoredPurchase", storedPurchaseMembers)
+
+    static let purchaseOfUser = named(
+        "UserPurchase",
+        storedPurchaseMembers.adding(["grant_id": .id("grt").orNull.noted("Null where it gave none.")]))
+
+    private static let storedPurchaseMembers = object(
+        [
             "transaction_id": .string, "original_transaction_id": .string, "product_id": .string,
             "bundle_id": .string, "type": .string.noted("Apple's own word."),
             "environment": .words(Environment.self), "account": .string,
@@ -76,7 +81,7 @@ extension Shape {
             "purchased_at": .time, "expires_at": .time.orNull, "received_at": .time,
             "user_id": .string.orNull.noted("Null while nobody has claimed it."),
             "sku": .string.orNull.noted("Null while no SKU knows its product."),
-        ]))
+        ])
 
     fileprivate static let newOwner = object(
         ["user_id": .userID],

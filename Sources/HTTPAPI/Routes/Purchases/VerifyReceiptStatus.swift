@@ -33,7 +33,7 @@ extension VerifyReceiptStatus {
         case .rateLimited, .temporarilyUnavailable, .leaseLost, .requestInProgress, .clockIsMoving,
             .providerUnavailable:
             self = .unavailable
-        case .internalError: self = .dataAccess
+        case .internalError, .dryRun: self = .dataAccess
         case .noProviderAvailable, .noProvider: self = .notConfigured
         case .invalidNotification, .notFound, .unknown, .methodNotAllowed, .orderNotFound, .skuNotFound,
             .unknownProduct, .alreadyOwned,
