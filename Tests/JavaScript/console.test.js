@@ -6,7 +6,7 @@ import { test } from "node:test";
 import { address, freshKey } from "../../Sources/Pages/Assets/console/api.js";
 import { refundable } from "../../Sources/Pages/Assets/console/acts-order.js";
 import { step } from "../../Sources/Pages/Assets/console/chart.js";
-import { curl, quoted } from "../../Sources/Pages/Assets/console/curl.js";
+import { curl, curls, quoted } from "../../Sources/Pages/Assets/console/curl.js";
 import { major, minor, minorOrZero } from "../../Sources/Pages/Assets/console/money.js";
 import { place, section, to } from "../../Sources/Pages/Assets/console/router.js";
 import { clash, fresh, newBody, patch, skuOf } from "../../Sources/Pages/Assets/console/sku-model.js";
@@ -67,6 +67,13 @@ test("a SKU that is typed has the fields of its kind alone", () => {
   assert.deepEqual(newBody(coins), { id: "p", name: "P", kind: "consumable", prices: [{ currency: "CNY", value: 1234 }], units: { coins: 100 } });
   const lengths = skuOf({ ...typedPass, "options[0].days": "7", "options[0].prices[0].currency": "USD", "options[0].prices[0].value": "1.99" });
   assert.deepEqual(lengths.options, [{ days: 7, prices: [{ currency: "USD", value: 199 }] }]);
+});
+
+test("a screen's further calls are comments", () => {
+  const text = curls([{ method: "GET", path: ["users", "a"] }, { method: "GET", path: ["audit"], query: { subject: "a" } }], "http://x");
+  const lines = text.split("\n");
+  assert.deepEqual([lines[0], lines[1], lines[2], lines[3]], ["curl -sS 'http://x/v1/admin/users/a' \\", "  -H \"Authorization: Bearer $PAYDESK_KEY\"", "", "# curl -sS 'http://x/v1/admin/audit?subject=a' \\"]);
+  assert.ok(lines.slice(3).every(line => line.startsWith("# ")));
 });
 
 test("what cannot be a SKU names its field", () => {

@@ -47,7 +47,7 @@ struct AdminOrderRoutes {
 
     private func refresh(_ call: Call) async throws(GatewayError) -> Answer {
         _ = try call.decode(NoFields.self)
-        return try .namedJSON(try await gateway.reconciliation.refresh(call.parameter("id"), context: call.context))
+        return try .json(try await gateway.reconciliation.refresh(call.parameter("id"), context: call.context))
     }
 
     private func settleMismatch(_ call: Call) async throws(GatewayError) -> Answer {

@@ -26,3 +26,13 @@ export function curl(request, origin) {
   }
   return parts.join(" \\\n  ");
 }
+
+/**
+ * The calls of a screen as a command that answers one JSON: the first call, and the further ones as comments.
+ * @param {Request[]} requests
+ * @param {string} origin
+ */
+export function curls(requests, origin) {
+  const [first = "", ...further] = requests.map(request => curl(request, origin));
+  return [first, ...further.map(text => text.replace(/^/gm, "# "))].join("\n\n");
+}

@@ -1,6 +1,6 @@
 // @ts-check
 import { call } from "./api.js";
-import { curl } from "./curl.js";
+import { curls } from "./curl.js";
 import { open } from "./dialog.js";
 import { h, icon, unique } from "./dom.js";
 import { button } from "./parts.js";
@@ -92,7 +92,7 @@ function curlOf(reads) {
   const toggle = h("button", { type: "button", class: "button quiet", "data-action": "curl", "aria-expanded": "false", "aria-controls": text.id, onclick: () => {
     text.hidden = !text.hidden;
     toggle.setAttribute("aria-expanded", String(!text.hidden));
-    text.textContent = reads.map(read => curl(read, location.origin)).join("\n\n");
+    text.textContent = curls(reads, location.origin);
   } }, icon("code", "icon-s"), "curl");
   return [toggle, text];
 }
