@@ -55,6 +55,11 @@ struct AdminInboxTests {
         }
     }
 
+    private static func delivery(_ id: String, _ counter: Counter) async throws -> JSONValue {
+        let reply = try await counter.get("/v1/admin/deliveries/\(id)", counter.adminKey)
+        return try reply.data
+    }
+
     @Test(arguments: TestEngine.allCases)
     func `staff see every partner's endpoint, its deliveries and each attempt`(_ engine: TestEngine) async throws {
         try await withCounter(on: engine) { counter in
@@ -73,10 +78,7 @@ struct AdminInboxTests {
             let path = "/v1/admin/webhooks/\(hook)"
             let deliveries = try await counter.get("\(path)/deliveries", counter.adminKey).data["items"].elements
             let id = try #require(deliveries.first).text("id")
-            func history() async throws -> JSONValue {
-                try await counter.get("/v1/admin/deliveries/\(id)", counter.adminKey).data
-            }
-            let first = try await history()
+            let first = try await Self.delivery(id, counter)
             #expect(first.int("attempts") == 1 && first["history"].elements.count == 1)
             #expect(
                 first["history"][0] == .object([
@@ -86,7 +88,7 @@ struct AdminInboxTests {
             let again = try await counter.post("/v1/admin/deliveries/\(id)/redeliver", counter.adminKey)
             #expect(again.status == 200, "\(again)")
             try await counter.desk.work()
-            let second = try await history()
+            let second = try await Self.delivery(id, counter)
             #expect(second["history"].elements.map { $0.int("status") } == [500, 200])
             #expect(second["history"][1]["body"] == .null && second["history"][1]["error"] == .null)
 
