@@ -67,7 +67,9 @@ struct ConsoleSessionTests {
                 try await counter.send(.get, "/v1/admin/orders", by: browser).status
             }
             let clock = counter.desk.clock
-            let (idle, busy) = (try await counter.console(counter.adminKey), try await counter.console(counter.adminKey))
+            let (idle, busy) = (
+                try await counter.console(counter.adminKey), try await counter.console(counter.adminKey)
+            )
             clock.advance(seconds: 3_540)
             #expect(try await status(busy) == 200)
             clock.advance(seconds: 60)

@@ -1,7 +1,7 @@
 extension Migrations {
     /// The console's sessions, the mark of audited acts that were made on it, and the indexes of its lists.
     ///
-    /// Of a session's cookie only the SHA-256 is stored; its times are real. A session ends with its key, which is read
+    /// A session's cookie is not stored, only its SHA-256; its times are real. A session ends with its key, which is read
     /// beside it. `payments.contract` is the type of the contract, which is sealed otherwise; null for payments of earlier
     /// releases. `deliveries.history` has the attempts that were made, oldest first, as JSON.
     static let console = """
