@@ -168,7 +168,8 @@ package struct API: Sendable {
             + NotifyRoutes(gateway: gateway).routes + InboxRoutes(gateway: gateway).routes
             + JobRoutes(gateway: gateway).routes + ClockRoutes(gateway: gateway).routes
             + WebhookRoutes(gateway: gateway).routes
-            + AdminWebhookRoutes(gateway: gateway).routes + EventRoutes(gateway: gateway).routes + ReportRoutes(gateway: gateway).routes
+            + AdminWebhookRoutes(gateway: gateway).routes + EventRoutes(gateway: gateway).routes
+            + ReportRoutes(gateway: gateway).routes
             + OperationsRoutes(gateway: gateway, version: settings.version, metricsText: settings.metricsText).routes
             + firstPage.described
     }

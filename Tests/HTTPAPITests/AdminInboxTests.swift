@@ -20,6 +20,7 @@ struct AdminInboxTests {
             }
             #expect(try await account(counter.adminKey)["last_notification_at"] == .null)
             _ = try await counter.notify("payment.succeeded", contract)
+            counter.desk.clock.tick()
             _ = try await counter.notify("payment.succeeded", contract, secret: "guessed")
             let box = try await account(counter.adminKey)
             #expect(box.text("notify_url") == "https://pay.example/v1/notify/notify-token-of-box-url")
@@ -81,10 +82,11 @@ struct AdminInboxTests {
             let first = try await Self.delivery(id, counter)
             #expect(first.int("attempts") == 1 && first["history"].elements.count == 1)
             #expect(
-                first["history"][0] == .object([
-                    "at": .integer(counter.desk.clock.now.rawValue), "status": .integer(500),
-                    "error": .string("status"), "body": .string("not today"),
-                ]))
+                first["history"][0]
+                    == .object([
+                        "at": .integer(counter.desk.clock.now.rawValue), "status": .integer(500),
+                        "error": .string("status"), "body": .string("not today"),
+                    ]))
             let again = try await counter.post("/v1/admin/deliveries/\(id)/redeliver", counter.adminKey)
             #expect(again.status == 200, "\(again)")
             try await counter.desk.work()
@@ -107,7 +109,8 @@ struct AdminInboxTests {
                 ])
             for (method, place) in [
                 (HTTPRequest.Method.get, "webhooks/whk_x/deliveries"), (.get, "deliveries/dlv_x"),
-                (.patch, "webhooks/whk_x"), (.post, "webhooks/whk_x/rotate-secret"), (.post, "deliveries/dlv_x/redeliver"),
+                (.patch, "webhooks/whk_x"), (.post, "webhooks/whk_x/rotate-secret"),
+                (.post, "deliveries/dlv_x/redeliver"),
             ] {
                 let body = method == .get ? nil : method == .patch ? #"{"status":"enabled"}"# : "{}"
                 let reply = try await counter.send(method, "/v1/admin/\(place)", counter.adminKey, body: body)
@@ -128,7 +131,8 @@ struct AdminInboxTests {
             let found = try await counter.get("/v1/admin/events?subject=\(order)", reader).data["items"].elements
             #expect(found.map { $0.text("type") } == ["order.opened", "order.paid"])
             let rest = try await counter.get(
-                "/v1/admin/events?subject=\(order)&after=\(found[0].int("seq"))&limit=1", reader).data
+                "/v1/admin/events?subject=\(order)&after=\(found[0].int("seq"))&limit=1", reader
+            ).data
             #expect(rest["items"] == .array([found[1]]) && rest["next_cursor"] == .null)
             let all = try await counter.get("/v1/admin/events?limit=2", reader).data
             #expect(all["items"].elements.count == 2 && all.int("next_cursor") == all["items"][1].int("seq"))

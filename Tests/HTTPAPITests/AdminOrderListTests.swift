@@ -33,7 +33,8 @@ struct AdminOrderListTests {
                 ("environment=Sandbox&platform=web", ["odd", "disputed"]),
                 ("sku=vip_month&environment=Sandbox&platform=web&status=paid", ["disputed"]),
                 ("sku=vip_month&provider=box-url&dispute=open", ["disputed"]),
-                ("user_id=alice&sku=vip_month&platform=android", ["phone"]), ("status=open&platform=web", ["real", "odd"]),
+                ("user_id=alice&sku=vip_month&platform=android", ["phone"]),
+                ("status=open&platform=web", ["real", "odd"]),
                 ("platform=web&from=2999-01-01", []),
             ] as [(String, [String])] {
                 let found = try await counter.get("/v1/admin/orders?\(query)", counter.adminKey)

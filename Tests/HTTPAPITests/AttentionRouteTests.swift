@@ -15,7 +15,8 @@ struct AttentionRouteTests {
     }
 
     @Test(arguments: TestEngine.allCases)
-    func `what waits is counted with its oldest and a link, and what is done is not`(_ engine: TestEngine) async throws {
+    func `what waits is counted with its oldest and a link, and what is done is not`(_ engine: TestEngine) async throws
+    {
         try await withPurchaseCounter(on: engine) { counter, apple in
             #expect(try await Self.kinds(counter).isEmpty)
             let token = try await counter.token()

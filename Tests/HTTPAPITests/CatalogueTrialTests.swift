@@ -55,14 +55,18 @@ struct CatalogueTrialTests {
             let made = try await counter.post(
                 "/v1/admin/skus", counter.adminKey, Self.sku("dry", "com.example.dry"), headers: named)
             #expect(made.status == 200 && made.header("Idempotency-Replayed") == nil)
-            #expect(try await counter.get("/v1/admin/users/alice/entitlements", counter.adminKey).data["active"] == .bool(true))
+            #expect(
+                try await counter.get("/v1/admin/users/alice/entitlements", counter.adminKey).data["active"]
+                    == .bool(true))
         }
     }
 
     @Test(arguments: TestEngine.allCases)
     func `what was bought and is unknown is counted, and a pattern is previewed`(_ engine: TestEngine) async throws {
         try await withPurchaseCounter(on: engine) { counter, apple in
-            for (product, user) in [("com.example.x.day7", "alice"), ("com.example.x.day7", "bob"), ("com.example.x.day30", "bob")] {
+            for (product, user) in [
+                ("com.example.x.day7", "alice"), ("com.example.x.day7", "bob"), ("com.example.x.day30", "bob"),
+            ] {
                 _ = try await apple.refusal(apple.sale(product), user: user)
                 apple.desk.clock.advance(seconds: 1)
             }

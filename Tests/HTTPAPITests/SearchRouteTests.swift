@@ -61,10 +61,11 @@ struct SearchRouteTests {
             let rest = try await counter.get("/v1/admin/users?prefix=many&cursor=\(cursor)", counter.adminKey).data
             #expect(rest["items"].elements.map { $0.text("user_id") } == ["many-31"] && rest["next_cursor"] == .null)
             #expect(
-                page["items"][0] == .object([
-                    "user_id": .string("many"), "created_at": .integer(counter.desk.clock.now.rawValue),
-                    "tier": .string(""), "active": .bool(false), "orders": .integer(1),
-                ]))
+                page["items"][0]
+                    == .object([
+                        "user_id": .string("many"), "created_at": .integer(counter.desk.clock.now.rawValue),
+                        "tier": .string(""), "active": .bool(false), "orders": .integer(1),
+                    ]))
             for prefix in ["man%25", "man_", "many_"] {
                 let none = try await counter.get("/v1/admin/users?prefix=\(prefix)", counter.adminKey).data
                 #expect(none["items"].elements.isEmpty, "\(prefix)")

@@ -34,7 +34,7 @@ struct ConsoleServerTests {
                 try #require(
                     await LoopbackHTTP.send(
                         "POST", Self.session, port: installation.port, headers: Self.headers.merging(more) { $1 },
-                        body: #"{"once":"\(code)"}"#))
+                        body: #"{"once":"\#(code)"}"#))
             }
             #expect(try await sign(["X-Forwarded-For": "127.0.0.1"]).status == 401)
             #expect(try await sign(["Host": "evil.example"]).status == 401)
@@ -84,7 +84,7 @@ struct ConsoleServerTests {
 
             let doctor = try await send("GET", "doctor")
             for check in ["configuration", "clock", "database", "migrations", "keys", "catalogue"] {
-                #expect(doctor.body.contains(#""check":"\(check)""#), "\(check)")
+                #expect(doctor.body.contains(#""check":"\#(check)""#), "\(check)")
             }
         }
     }

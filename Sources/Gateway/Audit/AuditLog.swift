@@ -54,7 +54,8 @@ package struct AuditLog: Sendable {
                 actor = Actor.partner(name: key.partner, key: key.id).label
             }
             return try db.audit.list(
-                subject: subject, actor: actor, from: from, to: to, before: cursor.position, limit: limit + 1).map {
+                subject: subject, actor: actor, from: from, to: to, before: cursor.position, limit: limit + 1
+            ).map {
                 position, entry in
                 AuditView(
                     subject: entry.subject, position: position, at: entry.at, actor: entry.actor,

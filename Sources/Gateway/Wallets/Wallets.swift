@@ -71,8 +71,8 @@ package struct Wallets: Sendable {
     /// - Parameter kind: `admin`, who must give a reason, or `partner`.
     /// - Throws: `invalidRequest`; `insufficientBalance` where less is left, or the unit was never credited.
     package func debit(
-        _ amount: Int64, of unit: String, from user: ExternalUserID, reason: String, by kind: Grant.SourceKind = .partner,
-        context: CallContext
+        _ amount: Int64, of unit: String, from user: ExternalUserID, reason: String,
+        by kind: Grant.SourceKind = .partner, context: CallContext
     ) async throws(GatewayError) -> BalanceView {
         guard SKUCode(unit) != nil else {
             throw .invalidRequest(field: "unit", reason: "must match [a-z0-9][a-z0-9_.-]{0,63}")
@@ -94,8 +94,9 @@ package struct Wallets: Sendable {
             guard let userID = try tx.users.findID(user) else { throw GatewayError.insufficientBalance }
             try tx.users.lock(userID)
             let debit = ids.make(Debit.self)
+            let source = LedgerSource(kind: kind == .admin ? "admin_debit" : "debit", id: debit.rawValue)
             let left = try tx.wallets.debit(
-                amount, unit: unit, user: userID, source: LedgerSource(kind: kind == .admin ? "admin_debit" : "debit", id: debit.rawValue),
+                amount, unit: unit, user: userID, source: source,
                 reason: reason.isEmpty ? nil : reason, at: settlement.now)
             guard let left else { throw GatewayError.insufficientBalance }
             try tx.bind(context, to: debit.rawValue)

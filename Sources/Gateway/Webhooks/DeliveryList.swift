@@ -45,13 +45,6 @@ struct DeliveryAttempt: Codable, Sendable {
 
     private enum CodingKeys: CodingKey { case at, status, error, body }
 
-    init(at: Timestamp, status: Int64?, error: String?, body: String?) {
-        self.at = at
-        self.status = status
-        self.error = error
-        self.body = body
-    }
-
     func encode(to encoder: any Encoder) throws {
         var fields = encoder.container(keyedBy: CodingKeys.self)
         try fields.encode(at, forKey: .at)

@@ -20,7 +20,8 @@ extension Route.Tag {
     static let all: [Route.Tag] = [
         cashier, sessions, orders, subscriptions, entitlements, live, apple, applePay, compatible, notifications,
         notificationsByKind,
-        payPages, partner, webhooks, catalogue, accounts, adminOrders, adminUsers, inbox, operationsForAdmins, console, operations,
+        payPages, partner, webhooks, catalogue, accounts, adminOrders, adminUsers, inbox, operationsForAdmins, console,
+        operations,
     ]
 
     static let cashier = Route.Tag(name: "Cashier", note: "What is sold, and the contract to pay it.")

@@ -87,7 +87,9 @@ struct Pipeline: Sendable {
                 languages: languages, isStrict: route.isStrict, run: run
             ) { (count) throws(GatewayError) in try limitRate(caller, count) }
         }
-        guard !route.isDryRun(query), let key = try idempotencyKey(route, request.headers), let owner = Self.owner(caller) else {
+        guard !route.isDryRun(query), let key = try idempotencyKey(route, request.headers),
+            let owner = Self.owner(caller)
+        else {
             let response = try await answer(try await route.handle(call(nil)), request, requestID)
             return try answers.counted(response, for: holder)
         }

@@ -59,7 +59,8 @@ extension PurchaseQueries {
         try db.rows(
             """
             SELECT bundle_id, product_id, COUNT(*) AS purchases, MAX(purchased_at) AS newest
-            FROM purchases WHERE sku IS NULL GROUP BY bundle_id, product_id
+            FROM purchases\(db.dialect.indexed(by: "purchases_without_sku")) WHERE sku IS NULL
+            GROUP BY bundle_id, product_id
             ORDER BY newest DESC, bundle_id, product_id LIMIT ?
             """, [limit]
         ).map { row throws(StoreError) in
@@ -75,7 +76,8 @@ extension PurchaseQueries {
             """
             SELECT bundle_id, product_id, kind, COUNT(*) AS purchases, COUNT(DISTINCT user_id) AS users,
                 MIN(received_at) AS first_at, MAX(received_at) AS last_at
-            FROM purchases WHERE sku IS NULL GROUP BY bundle_id, product_id, kind
+            FROM purchases\(db.dialect.indexed(by: "purchases_without_sku")) WHERE sku IS NULL
+            GROUP BY bundle_id, product_id, kind
             ORDER BY last_at DESC, bundle_id, product_id, kind LIMIT ? OFFSET ?
             """, [limit, offset]
         ).map { row throws(StoreError) in

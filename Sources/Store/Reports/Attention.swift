@@ -6,7 +6,7 @@ package struct Waiting: Sendable, Equatable {
     package let oldest: Timestamp?
 }
 
-/// What waits for a person.
+/// Counts of the things that wait for a person.
 package struct AttentionQueries {
     let db: any Database
 }

@@ -14,8 +14,9 @@ struct TestAccountTests {
     private func sums(_ desk: GatewayFixture, _ currency: String = "CNY") async throws -> [Int64] {
         let now = desk.clock.now
         let days = try await desk.gateway.reports.sumOrders(
-            StatsQuery(from: now.adding(days: -2), to: now.adding(days: 2)))
-            .filter { $0.currency?.code == currency }
+            StatsQuery(from: now.adding(days: -2), to: now.adding(days: 2))
+        )
+        .filter { $0.currency?.code == currency }
         return days.reduce([0, 0, 0, 0]) { sum, day in
             zip(sum, [day.orders_opened, day.orders_paid, day.charged?.value ?? 0, day.refunded?.value ?? 0]).map(+)
         }

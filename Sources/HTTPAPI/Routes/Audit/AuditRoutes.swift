@@ -27,7 +27,10 @@ struct AuditRoutes {
 extension Route.Query {
     fileprivate static let auditedActs: [Route.Query] =
         [
-            query("subject", .string, "What it was done to: an id, the app's own id of a user, or `sku/…`, `account/…`."),
+            query(
+                "subject", .string,
+                "What it was done to: an id, the app's own id of a user, or `sku/…`, `account/…`."
+            ),
             query("actor", .string, "Who did it: the whole `actor`, or the id of an API key."),
             query("from", .moment, "Done then or later."), query("to", .moment, "Done before."),
             query("user_id", .userID, "The app's own id of a user; then `subject` does not count."),

@@ -32,7 +32,7 @@ struct CatalogueFileRoutes {
                 note: "Adds SKUs and replaces known ones; removes none. A fault refuses all of it.",
                 query: [
                     .query("format", .words(Format.self), "Which file it is.", isRequired: true),
-                    .query("currency", .knownCurrency, "Of a StoreKit file's prices, in the place of its storefront's."),
+                    .query("currency", .knownCurrency, "Of a StoreKit file's prices, not its storefront's."),
                     .query("bundle", .string, "The app of a StoreKit file."),
                     .query("tier", .string, "`PRODUCT=TIER:RANK` of a new SKU, or `PRODUCT=`; may be repeated."),
                     .query("days", .string, "`PRODUCT=DAYS` of a new pass; may be repeated."),

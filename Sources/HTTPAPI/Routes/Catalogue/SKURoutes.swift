@@ -11,7 +11,8 @@ struct SKURoutes {
             Route(
                 "createSKU", .post, "/v1/admin/skus", .key([.admin]), .catalogue, "Adds a SKU",
                 note: "Kept purchases of its Apple products are granted at once.", query: Route.Query.dryRun,
-                body: .json(.newSKU), answers: .data(.oneOf([.storedSKU, .triedSKU])), refuses: [.conflict], handle: create),
+                body: .json(.newSKU), answers: .data(.oneOf([.storedSKU, .triedSKU])), refuses: [.conflict],
+                handle: create),
             Route(
                 "listSKUs", .get, "/v1/admin/skus", .key([.admin, .adminRead]), .catalogue,
                 "All SKUs, archived ones too", query: Route.Query.page(.numberCursor), answers: .page(.storedSKU),

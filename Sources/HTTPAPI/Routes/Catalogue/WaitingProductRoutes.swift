@@ -49,6 +49,6 @@ extension Shape {
             "matches": .list(
                 .object(["product_id": .string, "days": .integer, "seen": .integer.noted("Purchases of it.")])
             ).noted("Of the products that were bought."),
-            "clashes": .list(.string).noted("The active SKUs that name one of these products or have the same pattern."),
+            "clashes": .list(.string).noted("The active SKUs that name one of them or have the same pattern."),
         ]))
 }

@@ -51,7 +51,7 @@ extension Route.Query {
             query("account", .string, "The account that they were sent to."),
             query(
                 "status", .words(Domain.Notification.Status.self),
-                "How it stands; `rejected` did not verify, `quarantined` could not be processed.")
+                "How it stands; `rejected` did not verify, `quarantined` could not be processed."),
         ] + page(of: "ntf")
 }
 
@@ -74,10 +74,10 @@ extension Shape {
         ]))
 
     private static let keptNotificationMembers = object(
-            [
-                "id": .id("ntf"), "account": .string, "type": .string.noted("The provider's own word."),
-                "provider_event_id": .string, "status": .words(Domain.Notification.Status.self),
-                "reason": .words(UnprovenReason.words).orNull.noted("Why it was refused; null where it was not."),
-                "received_at": .time, "processed_at": .time.orNull,
-            ])
+        [
+            "id": .id("ntf"), "account": .string, "type": .string.noted("The provider's own word."),
+            "provider_event_id": .string, "status": .words(Domain.Notification.Status.self),
+            "reason": .words(UnprovenReason.words).orNull.noted("Why it was refused; null where it was not."),
+            "received_at": .time, "processed_at": .time.orNull,
+        ])
 }

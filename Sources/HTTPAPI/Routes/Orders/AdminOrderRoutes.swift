@@ -18,8 +18,9 @@ struct AdminOrderRoutes {
                 answers: .data(.adminOrderWithGrants), refuses: [.orderNotFound], handle: read),
             Route(
                 "refreshAnyOrder", .post, "/v1/admin/orders/{id}/refresh", .key([.admin]), .adminOrders,
-                "Asks the provider now how it stands", note: "Once in five seconds for each order, else `rate_limited`.",
-                body: .json(.object([:])), answers: .data(.adminOrder), refuses: [.orderNotFound, .rateLimited],
+                "Asks the provider now how it stands",
+                note: "Once in five seconds for each order, else `rate_limited`.", body: .json(.object([:])),
+                answers: .data(.adminOrder), refuses: [.orderNotFound, .rateLimited],
                 handle: refresh),
             Route(
                 "closeOrder", .post, "/v1/admin/orders/{id}/close", .key([.admin]), .adminOrders,
@@ -100,7 +101,8 @@ extension Route.Query {
             query("provider", .string, "The account of one of its payments."),
             query("reference", .string, "The provider's own id of one of its payments."),
             query("from", .moment, "Made then or later."), query("to", .moment, "Made before."),
-            query("sku", .string, "What was ordered."), query("anomaly", .words(Anomaly.self), "What was odd about it."),
+            query("sku", .string, "What was ordered."),
+            query("anomaly", .words(Anomaly.self), "What was odd about it."),
             query("dispute", .words(Dispute.State.self), "How one of its disputes stands."),
             query("environment", .words(Environment.self), "Where it is paid, or was."),
             query("platform", .words(Platform.self), "Where it was made."),

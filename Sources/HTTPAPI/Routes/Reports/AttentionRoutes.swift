@@ -43,9 +43,9 @@ struct AttentionRoutes {
             Route(
                 "examine", .get, "/v1/admin/doctor", .key([.admin, .adminRead]), .operationsForAdmins,
                 "What `paydesk doctor` finds",
-                note: "Without calls over the network unless `reach` is true, which is `rate_limited` to once a minute.",
+                note: "Without calls over the network unless `reach` is true, which may be once a minute.",
                 query: [
-                    .query("reach", .words("true", "false"), "Whether to try the accounts' services; false if left out.")
+                    .query("reach", .words("true", "false"), "Whether to try the accounts' services.")
                 ],
                 answers: .page(.finding), handle: examine),
         ]

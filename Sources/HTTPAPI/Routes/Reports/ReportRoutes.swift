@@ -87,11 +87,13 @@ private struct ExportLines: AsyncSequence, Sendable {
 extension Shape {
     fileprivate static let sumOfOrders = named(
         "OrderSums",
-        .object([
-            "key": .string.noted("A day, a contract type, a SKU, an account or a platform; `none` for what has none."),
-            "currency": .currency.orNull.noted("Null for orders that have none."), "orders_opened": .integer,
-            "orders_paid": .integer, "charged": .money.orNull,
-            "refunded": .money.orNull.noted("Lost disputes too."),
-            "lost": .money.orNull.noted("Lost disputes alone."),
-        ], optional: ["day": .string.noted("The key where it is a day: `2025-01-31`.")]))
+        .object(
+            [
+                "key": .string.noted(
+                    "A day, a contract type, a SKU, an account or a platform; `none` for what has none."),
+                "currency": .currency.orNull.noted("Null for orders that have none."), "orders_opened": .integer,
+                "orders_paid": .integer, "charged": .money.orNull,
+                "refunded": .money.orNull.noted("Lost disputes too."),
+                "lost": .money.orNull.noted("Lost disputes alone."),
+            ], optional: ["day": .string.noted("The key where it is a day: `2025-01-31`.")]))
 }

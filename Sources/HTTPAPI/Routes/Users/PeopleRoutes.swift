@@ -45,7 +45,7 @@ extension Shape {
         "User",
         .object([
             "user_id": .string, "created_at": .time,
-            "app_account_token": .string.orNull.noted("What the user's StoreKit purchases carry; null before it is made."),
+            "app_account_token": .string.orNull.noted("What StoreKit purchases carry; null before it is made."),
             "entitlements": .entitlements, "subscriptions": .list(.subscription),
             "balances": .map(.integer), "sandbox_balances": .map(.integer),
             "usage": .list(

@@ -177,14 +177,14 @@ extension Shape {
         ]))
 
     private static let deliveryMembers = object(
-            [
-                "id": .id("dlv"), "webhook_id": .id("whk"), "event_id": .id("evt"), "type": .words(EventType.self),
-                "seq": .integer.noted("The event's."), "status": .words(Delivery.State.self), "attempts": .integer,
-                "created_at": .time,
-            ],
-            optional: [
-                "next_at": .time.noted("When the next attempt is due."),
-                "last_status": .integer.noted("The HTTP status of the last attempt's answer."),
-                "last_error": .words(Delivery.Fault.self).noted("Why the last attempt failed."), "done_at": .time,
-            ])
+        [
+            "id": .id("dlv"), "webhook_id": .id("whk"), "event_id": .id("evt"), "type": .words(EventType.self),
+            "seq": .integer.noted("The event's."), "status": .words(Delivery.State.self), "attempts": .integer,
+            "created_at": .time,
+        ],
+        optional: [
+            "next_at": .time.noted("When the next attempt is due."),
+            "last_status": .integer.noted("The HTTP status of the last attempt's answer."),
+            "last_error": .words(Delivery.Fault.self).noted("Why the last attempt failed."), "done_at": .time,
+        ])
 }
