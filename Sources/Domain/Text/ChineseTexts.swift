@@ -18,7 +18,7 @@ package enum ChineseTexts {
         "is not offered by this session": "该会话不提供此商品",
         "is unknown": "未知",
         "must be an account and a contract type": "必须是账户和合约类型",
-        "must be later than now": "必须晚于现在",
+        "must be later than now": "必须晚于现在", "another rotation was made at the same time": "同时有另一次轮换",
         "or to: exactly one of the two is needed": "或 to：两者必须且只能给出一个",
         "there is no order": "没有订单",
         "is not for a portal": "不能用于自助页面的会话",

@@ -92,6 +92,9 @@ extension Configuration {
     /// Requests per second and bursts for each user and key, merchant sessions per minute, and concurrent requests; 0
     /// switches a limit off.
     package struct Limits: Sendable, Equatable {
+        /// The live streams that a node serves where nothing else is configured.
+        static let defaultStreams: Int64 = 10_000
+
         package var userPerSecond: Int64
         package var userBurst: Int64
         package var keyPerSecond: Int64

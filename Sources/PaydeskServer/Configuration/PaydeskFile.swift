@@ -131,7 +131,7 @@ enum PaydeskFile {
             keyPerSecond: limit("key_per_second", 200), keyBurst: limit("key_burst", 1_000),
             sessionsPerMinute: limit("sessions_per_minute", 30), concurrent: limit("concurrent", 512),
             pagesPerSecond: limit("pages_per_second", 10), pagesBurst: limit("pages_burst", 60),
-            streams: limit("streams", 10_000))
+            streams: limit("streams", Configuration.Limits.defaultStreams))
     }
 
     private static func snapshots(_ root: MappingReader) -> SnapshotLife {
