@@ -41,7 +41,10 @@ struct DocumentedAnswers: Sendable {
         guard response != .null else { return ["the status \(reply.status) is not described"] }
         var faults: [String] = []
         let json = response["content"]["application/json"]["schema"]
-        if json != .null {
+        let type = reply.header("Content-Type").map { String($0.prefix { $0 != ";" }) } ?? ""
+        // An answer in another of the described media types is not read.
+        let isOther = type != "application/json" && response["content"].names.contains(type)
+        if json != .null, !isOther {
             guard let answer = try? reply.json else { return ["the answer is not JSON"] }
             faults += self.faults(answer, json, isStrict: true, at: "answer")
             let ids = response["x-error-ids"].elements
