@@ -21,6 +21,7 @@ enum AllowedWalks {
 
     private static let page = "a list in this order, nothing of which is passed over: it ends with the page"
     private static let due = "what is due, the longest due first, and no more than is taken at once"
+    private static let sealing = "the command that seals everything again reads all of it, in pages"
     private static let left = "holds only what is left to do"
 
     /// The reason why each walk is allowed, by table and index; an empty index is the table itself.
@@ -44,6 +45,8 @@ enum AllowedWalks {
         Walk(table: "idempotency_keys", index: "idempotency_abandoned"): due,
         Walk(table: "idempotency_keys", index: "idempotency_by_age"): due,
         Walk(table: "idempotency_keys", index: "idempotency_undigested"): left,
+        Walk(table: "idempotency_keys", index: "idempotency_keys_pkey"): sealing,
+        Walk(table: "idempotency_keys", index: "sqlite_autoindex_idempotency_keys_1"): sealing,
         Walk(table: "jobs", index: "jobs_by_state"): page,
         Walk(table: "jobs", index: "jobs_due"): due,
         Walk(table: "jobs", index: "jobs_leased"): "those that run",

@@ -25,7 +25,10 @@ package struct Search: Sendable {
 
     /// Finds at most 20 subjects: exact matches first, then users by prefix.
     package func find(_ text: String) async throws(GatewayError) -> [SearchResult] {
-        guard text.hasScalars(1...128) else { throw .invalidRequest(field: "q", reason: .length(1...128)) }
+        guard text.hasScalars(1...128), text.isPlain else {
+            throw .invalidRequest(
+                field: "q", reason: "must have 1 to 128 characters, none of them a control character")
+        }
         return try await store.report { db in
             var found = try orders(text, in: db) + purchases(text, in: db)
             let exact = try ExternalUserID(text).flatMap { try db.users.findID($0) } != nil

@@ -57,7 +57,10 @@ package struct People: Sendable {
 
     /// Lists users whose ids begin with a text, in the order of these.
     package func list(prefix: String, cursor: String?, limit: Int64) async throws(GatewayError) -> Page<PersonLine> {
-        guard prefix.hasScalars(0...128) else { throw .invalidRequest(field: "prefix", reason: .length(0...128)) }
+        guard prefix.hasScalars(0...128), prefix.isPlain else {
+            throw .invalidRequest(
+                field: "prefix", reason: "must have 0 to 128 characters, none of them a control character")
+        }
         let last = try Cursor(cursor) { ExternalUserID($0)?.rawValue }.position
         let now = time.now
         let lines = try await store.report { db in
