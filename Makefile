@@ -10,6 +10,9 @@
 # make sanitize  runs every test under the thread sanitizer and under the address sanitizer; a report fails it
 # make openapi writes docs/openapi.json, which a test compares with what the server serves
 # make smoke  pays an order through the debug binary over HTTP, kills it, starts it and looks again
+# make browsers tests the pages in Chromium and WebKitGTK; make pages takes a picture of each into .build-pages, for a
+#             person to look at
+# make webshop serves a shop on another origin beside Paydesk (Examples/WebShop)
 # make javascript tests the modules of the pages and of paydesk.js with node, and their types with tsc
 # make client makes a Python client from the served OpenAPI document; it checks out, attaches and refunds
 # make schemathesis sends what Schemathesis makes of the OpenAPI document, as a user, a partner and an admin; EXAMPLES=200
@@ -25,7 +28,7 @@ PYTHON ?= /usr/bin/python3
 SOURCES = $(shell git ls-files -co --exclude-standard -- '*.swift')
 
 .PHONY: run test lint format bench bench-million faults faults-long faults-build fuzz example sanitize smoke openapi client schemathesis \
-    javascript \
+    javascript browsers pages webshop \
     packages-run packages-test packages-lint packages-faults
 
 run: packages-run
@@ -72,6 +75,19 @@ smoke:
 
 javascript:
 	@sh Tests/Scripts/javascript.sh
+
+browsers:
+	$(SWIFT) build --product paydesk
+	@sh Tests/Scripts/browsers.sh .build/debug/paydesk
+
+pages:
+	$(SWIFT) build --product paydesk
+	@sh Tests/Scripts/browsers.sh .build/debug/paydesk --pages .build-pages
+
+webshop: packages-run
+	$(SWIFT) build --product paydesk
+	@sh Tests/Scripts/install.sh python3 curl
+	@sh Examples/WebShop/run.sh .build/debug/paydesk
 
 client: packages-test
 	$(SWIFT) build --product paydesk

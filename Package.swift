@@ -70,6 +70,16 @@ let package = Package(
                 .product(name: "X509", package: "swift-certificates"),
             ]
         ),
+        .target(
+            name: "AppStoreBox",
+            dependencies: [
+                "AppleTrust", "Domain", "Encodings",
+                .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "_CryptoExtras", package: "swift-crypto"),
+                .product(name: "SwiftASN1", package: "swift-asn1"),
+                .product(name: "X509", package: "swift-certificates"),
+            ]
+        ),
         .target(name: "ProviderKit", dependencies: ["Domain", "RefusalReasons"]),
         .target(
             name: "Store",
@@ -86,7 +96,7 @@ let package = Package(
         .target(
             name: "Gateway",
             dependencies: [
-                "Domain", "ProviderKit", "Store",
+                "AppStoreBox", "Domain", "ProviderKit", "Store",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "Metrics", package: "swift-metrics"),
@@ -105,7 +115,7 @@ let package = Package(
         .target(
             name: "HTTPAPI",
             dependencies: [
-                "Domain", "Gateway", "Pages", "ProviderKit", "CQREncode",
+                "AppStoreBox", "Domain", "Gateway", "Pages", "ProviderKit", "CQREncode",
                 .product(name: "_CryptoExtras", package: "swift-crypto"),
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
@@ -119,7 +129,7 @@ let package = Package(
         .target(
             name: "PaydeskServer",
             dependencies: [
-                "Domain", "Gateway", "HTTPAPI", "ProviderKit", "ProviderTesting", "Store",
+                "AppStoreBox", "Domain", "Gateway", "HTTPAPI", "ProviderKit", "ProviderTesting", "Store",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "Crypto", package: "swift-crypto"),
@@ -160,7 +170,7 @@ let package = Package(
         .target(
             name: "TestSupport",
             dependencies: [
-                "Domain", "Gateway", "HTTPAPI", "ProviderKit", "ProviderTesting", "SandboxProvider",
+                "AppStoreBox", "Domain", "Gateway", "HTTPAPI", "ProviderKit", "ProviderTesting", "SandboxProvider",
                 "AppleIAPProvider", "ApplePayProvider", "Store",
                 .product(name: "_CryptoExtras", package: "swift-crypto"),
                 .product(name: "Crypto", package: "swift-crypto"), .product(name: "Logging", package: "swift-log"),
@@ -220,6 +230,15 @@ let package = Package(
             exclude: ["Interop"]
         ),
         .testTarget(
+            name: "AppStoreBoxTests",
+            dependencies: [
+                "AppStoreBox", "AppleTrust", "Domain", "Encodings",
+                .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "SwiftASN1", package: "swift-asn1"),
+                .product(name: "X509", package: "swift-certificates"),
+            ]
+        ),
+        .testTarget(
             name: "ProviderKitTests",
             dependencies: ["ProviderKit", "ProviderTesting", .product(name: "Crypto", package: "swift-crypto")]),
         .testTarget(
@@ -227,7 +246,7 @@ let package = Package(
         .testTarget(
             name: "GatewayTests",
             dependencies: [
-                "Domain", "Gateway", "ProviderKit", "ProviderTesting", "Store", "TestSupport",
+                "AppStoreBox", "Domain", "Gateway", "ProviderKit", "ProviderTesting", "Store", "TestSupport",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
             ],
@@ -238,12 +257,14 @@ let package = Package(
             dependencies: [
                 "Domain", "Gateway", "HTTPAPI", "ProviderKit", "Store", "TestSupport",
                 .product(name: "_CryptoExtras", package: "swift-crypto"),
+                .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "HummingbirdTesting", package: "hummingbird"),
                 .product(name: "JWTKit", package: "jwt-kit"), .product(name: "Logging", package: "swift-log"),
-                .product(name: "NIOCore", package: "swift-nio"),
-            ]
+                .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOEmbedded", package: "swift-nio"),
+            ],
+            exclude: ["Interop"]
         ),
         .testTarget(
             name: "PaydeskServerTests",
@@ -255,7 +276,8 @@ let package = Package(
                 .product(name: "NIOHTTP1", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"), .product(name: "NIOSSL", package: "swift-nio-ssl"),
                 .product(name: "SwiftASN1", package: "swift-asn1"),
-            ]
+            ],
+            exclude: ["Interop"]
         ),
     ] + provider("Sandbox", [.product(name: "Crypto", package: "swift-crypto")])
         + provider("ApplePay", ["AppleTrust"], tests: ["Gateway"])

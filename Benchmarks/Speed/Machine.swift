@@ -14,9 +14,13 @@ enum Machine {
 enum CPUTime {
     /// The CPU seconds of this thread.
     static var ofThread: Double {
-        var time = timespec()
-        clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
-        return Double(time.tv_sec) + Double(time.tv_nsec) / 1_000_000_000
+        // Seconds and nanoseconds. The members of `timespec` cannot be named: another module's header declares it first.
+        var time = [Int](repeating: 0, count: 2)
+        time.withUnsafeMutableBytes { bytes in
+            guard let place = bytes.bindMemory(to: timespec.self).baseAddress else { return }
+            clock_gettime(CLOCK_THREAD_CPUTIME_ID, place)
+        }
+        return Double(time[0]) + Double(time[1]) / 1_000_000_000
     }
 
     /// The CPU seconds of all threads of a process, in user space and in the kernel (proc(5), fields 14 and 15).

@@ -79,6 +79,10 @@ struct Measure: AsyncParsableCommand {
             progress("status reads on \(engine)")
             report.add(try await StatusSection(bench: bench, engine: engine).figures())
         }
+        if sections.contains(.page) {
+            progress("the cashier's page on \(engine)")
+            report.add(try await PageSection(bench: bench, engine: engine).figures())
+        }
         if sections.contains(.growth) {
             progress("growth on \(engine)")
             report.add(try await GrowthSection(bench: bench, engine: engine, progress: progress).figures())
@@ -101,6 +105,10 @@ struct Measure: AsyncParsableCommand {
             report.add(try await section.figures())
         }
         if engine == .sqlite { try await measureOnPostgres(sections, bench, into: &report) }
+        if sections.contains(.streams) {
+            progress("live streams on \(engine)")
+            report.add(try await StreamsSection(bench: bench, engine: engine).figures())
+        }
         if sections.contains(.slow) {
             progress("slow clients on \(engine)")
             report.add(try await SlowSection(bench: bench, engine: engine).figures())
@@ -143,6 +151,7 @@ enum Section: String, CaseIterable {
     case attach
     case commits
     case status
+    case page
     case growth
     case deliveries
     case sync
@@ -150,6 +159,7 @@ enum Section: String, CaseIterable {
     case overload
     case pgbench
     case nodes
+    case streams
     case slow
     case million
 

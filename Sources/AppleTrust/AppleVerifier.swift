@@ -21,6 +21,12 @@ public struct AppleVerifier: Sendable {
             guard let anchor = TrustAnchor(der: der) else { throw .unusableRoot(index) }
             extraAnchors.append(anchor)
         }
+        var boxAnchors: [TrustAnchor] = []
+        for (index, der) in configuration.boxRoots.enumerated() {
+            guard let anchor = TrustAnchor(der: der) else { throw .unusableBoxRoot(index) }
+            boxAnchors.append(anchor)
+        }
+        let box = Set(boxAnchors.map(\.fingerprint))
         var xcode: [XcodeCertificate] = []
         for (index, der) in configuration.xcodeCertificates.enumerated() {
             guard let certificate = XcodeCertificate(der: der) else { throw .unusableXcodeCertificate(index) }
@@ -31,10 +37,11 @@ public struct AppleVerifier: Sendable {
             environments: configuration.environments)
         authenticator = JWSAuthenticator(
             chains: ChainValidator(
-                anchors: [builtIn] + extraAnchors, cache: ChainCache(capacity: configuration.cachedChains)),
-            allowsXcode: configuration.environments.contains(.xcode), xcodeCertificates: xcode)
+                anchors: [builtIn] + extraAnchors + boxAnchors, cache: ChainCache(capacity: configuration.cachedChains)),
+            box: box, allowsXcode: configuration.environments.contains(.xcode), xcodeCertificates: xcode)
         receipts = ReceiptAuthenticator(
-            chains: ChainValidator(anchors: extraAnchors, cache: ChainCache(capacity: configuration.cachedChains)),
+            chains: ChainValidator(
+                anchors: extraAnchors + boxAnchors, cache: ChainCache(capacity: configuration.cachedChains)), box: box,
             pinnedRoot: AppleRoots.receiptRootSHA256)
     }
 

@@ -18,6 +18,10 @@ public struct AppleVerifierConfiguration: Sendable {
     ///
     /// For development only: the holder of such a key can sign anything.
     public var extraRoots: [[UInt8]]
+    /// Trust anchors of an App Store in a box; what it signs has the signer ``VerifiedPayload/Signer/box``.
+    ///
+    /// For development only, like ``extraRoots``.
+    public var boxRoots: [[UInt8]]
     /// Xcode's certificates; without any, an Xcode signature is not checked where `.xcode` is accepted.
     public var xcodeCertificates: [[UInt8]]
     /// The number of chains that are cached, at least 1.
@@ -25,11 +29,12 @@ public struct AppleVerifierConfiguration: Sendable {
 
     public init(
         apps: [AppleApp], environments: Set<AppleEnvironment> = [.production, .sandbox], extraRoots: [[UInt8]] = [],
-        xcodeCertificates: [[UInt8]] = [], cachedChains: Int = 64
+        boxRoots: [[UInt8]] = [], xcodeCertificates: [[UInt8]] = [], cachedChains: Int = 64
     ) {
         self.apps = apps
         self.environments = environments
         self.extraRoots = extraRoots
+        self.boxRoots = boxRoots
         self.xcodeCertificates = xcodeCertificates
         self.cachedChains = cachedChains
     }
@@ -41,6 +46,8 @@ public enum AppleVerifierSetupError: Error, Hashable, Sendable {
     case noEnvironments
     /// An extra root, counted from 0, is no DER certificate of a CA that may have an intermediate below it.
     case unusableRoot(Int)
+    /// A root of the App Store in a box, counted from 0, is no such certificate.
+    case unusableBoxRoot(Int)
     /// An Xcode certificate, counted from 0, is no DER certificate with a P-256 key.
     case unusableXcodeCertificate(Int)
     /// The built-in root cannot be read: the program is damaged.

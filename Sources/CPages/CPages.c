@@ -3,6 +3,18 @@
 
 #pragma clang diagnostic ignored "-Wc23-extensions"
 
+static const unsigned char Assets_appstore_page_css[] = {
+#embed "../Pages/Assets/appstore/page.css"
+};
+static const unsigned char Assets_appstore_page_js[] = {
+#embed "../Pages/Assets/appstore/page.js"
+};
+static const unsigned char Assets_appstore_texts_js[] = {
+#embed "../Pages/Assets/appstore/texts.js"
+};
+static const unsigned char Assets_appstore_views_js[] = {
+#embed "../Pages/Assets/appstore/views.js"
+};
 static const unsigned char Assets_cashier_banner_js[] = {
 #embed "../Pages/Assets/cashier/banner.js"
 };
@@ -11,6 +23,153 @@ static const unsigned char Assets_cashier_cashier_js[] = {
 };
 static const unsigned char Assets_cashier_return_js[] = {
 #embed "../Pages/Assets/cashier/return.js"
+};
+static const unsigned char Assets_console_api_js[] = {
+#embed "../Pages/Assets/console/api.js"
+};
+static const unsigned char Assets_console_console_css[] = {
+#embed "../Pages/Assets/console/console.css"
+};
+static const unsigned char Assets_console_curl_js[] = {
+#embed "../Pages/Assets/console/curl.js"
+};
+static const unsigned char Assets_console_dom_js[] = {
+#embed "../Pages/Assets/console/dom.js"
+};
+static const unsigned char Assets_console_en_json[] = {
+#embed "../Pages/Assets/console/en.json"
+};
+static const unsigned char Assets_console_format_js[] = {
+#embed "../Pages/Assets/console/format.js"
+};
+static const unsigned char Assets_console_main_js[] = {
+#embed "../Pages/Assets/console/main.js"
+};
+static const unsigned char Assets_console_money_js[] = {
+#embed "../Pages/Assets/console/money.js"
+};
+static const unsigned char Assets_console_router_js[] = {
+#embed "../Pages/Assets/console/router.js"
+};
+static const unsigned char Assets_console_text_js[] = {
+#embed "../Pages/Assets/console/text.js"
+};
+static const unsigned char Assets_console_zh_Hans_json[] = {
+#embed "../Pages/Assets/console/zh-Hans.json"
+};
+static const unsigned char Assets_console_acts_accounts_js[] = {
+#embed "../Pages/Assets/console/acts-accounts.js"
+};
+static const unsigned char Assets_console_acts_order_js[] = {
+#embed "../Pages/Assets/console/acts-order.js"
+};
+static const unsigned char Assets_console_acts_person_js[] = {
+#embed "../Pages/Assets/console/acts-person.js"
+};
+static const unsigned char Assets_console_acts_sku_js[] = {
+#embed "../Pages/Assets/console/acts-sku.js"
+};
+static const unsigned char Assets_console_balances_js[] = {
+#embed "../Pages/Assets/console/balances.js"
+};
+static const unsigned char Assets_console_chart_js[] = {
+#embed "../Pages/Assets/console/chart.js"
+};
+static const unsigned char Assets_console_dialog_js[] = {
+#embed "../Pages/Assets/console/dialog.js"
+};
+static const unsigned char Assets_console_fields_js[] = {
+#embed "../Pages/Assets/console/fields.js"
+};
+static const unsigned char Assets_console_filters_js[] = {
+#embed "../Pages/Assets/console/filters.js"
+};
+static const unsigned char Assets_console_frame_js[] = {
+#embed "../Pages/Assets/console/frame.js"
+};
+static const unsigned char Assets_console_list_js[] = {
+#embed "../Pages/Assets/console/list.js"
+};
+static const unsigned char Assets_console_names_js[] = {
+#embed "../Pages/Assets/console/names.js"
+};
+static const unsigned char Assets_console_page_js[] = {
+#embed "../Pages/Assets/console/page.js"
+};
+static const unsigned char Assets_console_parts_js[] = {
+#embed "../Pages/Assets/console/parts.js"
+};
+static const unsigned char Assets_console_result_js[] = {
+#embed "../Pages/Assets/console/result.js"
+};
+static const unsigned char Assets_console_screen_accounts_js[] = {
+#embed "../Pages/Assets/console/screen-accounts.js"
+};
+static const unsigned char Assets_console_screen_audit_js[] = {
+#embed "../Pages/Assets/console/screen-audit.js"
+};
+static const unsigned char Assets_console_screen_catalogue_js[] = {
+#embed "../Pages/Assets/console/screen-catalogue.js"
+};
+static const unsigned char Assets_console_screen_home_js[] = {
+#embed "../Pages/Assets/console/screen-home.js"
+};
+static const unsigned char Assets_console_screen_jobs_js[] = {
+#embed "../Pages/Assets/console/screen-jobs.js"
+};
+static const unsigned char Assets_console_screen_keys_js[] = {
+#embed "../Pages/Assets/console/screen-keys.js"
+};
+static const unsigned char Assets_console_screen_notification_js[] = {
+#embed "../Pages/Assets/console/screen-notification.js"
+};
+static const unsigned char Assets_console_screen_notifications_js[] = {
+#embed "../Pages/Assets/console/screen-notifications.js"
+};
+static const unsigned char Assets_console_screen_order_js[] = {
+#embed "../Pages/Assets/console/screen-order.js"
+};
+static const unsigned char Assets_console_screen_orders_js[] = {
+#embed "../Pages/Assets/console/screen-orders.js"
+};
+static const unsigned char Assets_console_screen_people_js[] = {
+#embed "../Pages/Assets/console/screen-people.js"
+};
+static const unsigned char Assets_console_screen_person_js[] = {
+#embed "../Pages/Assets/console/screen-person.js"
+};
+static const unsigned char Assets_console_screen_sku_js[] = {
+#embed "../Pages/Assets/console/screen-sku.js"
+};
+static const unsigned char Assets_console_screen_webhook_js[] = {
+#embed "../Pages/Assets/console/screen-webhook.js"
+};
+static const unsigned char Assets_console_screen_webhooks_js[] = {
+#embed "../Pages/Assets/console/screen-webhooks.js"
+};
+static const unsigned char Assets_console_screens_js[] = {
+#embed "../Pages/Assets/console/screens.js"
+};
+static const unsigned char Assets_console_search_js[] = {
+#embed "../Pages/Assets/console/search.js"
+};
+static const unsigned char Assets_console_session_js[] = {
+#embed "../Pages/Assets/console/session.js"
+};
+static const unsigned char Assets_console_sign_in_js[] = {
+#embed "../Pages/Assets/console/sign-in.js"
+};
+static const unsigned char Assets_console_sku_apple_js[] = {
+#embed "../Pages/Assets/console/sku-apple.js"
+};
+static const unsigned char Assets_console_sku_form_js[] = {
+#embed "../Pages/Assets/console/sku-form.js"
+};
+static const unsigned char Assets_console_sku_model_js[] = {
+#embed "../Pages/Assets/console/sku-model.js"
+};
+static const unsigned char Assets_console_sku_rows_js[] = {
+#embed "../Pages/Assets/console/sku-rows.js"
 };
 static const unsigned char Assets_sdk_client_js[] = {
 #embed "../Pages/Assets/sdk/client.js"
@@ -99,6 +258,9 @@ static const unsigned char Assets_sdk_wait_js[] = {
 static const unsigned char Assets_sdk_words_js[] = {
 #embed "../Pages/Assets/sdk/words.js"
 };
+static const unsigned char Icons_favicon_ico[] = {
+#embed "../Pages/Icons/favicon.ico"
+};
 static const unsigned char Templates_alert_mustache[] = {
 #embed "../Pages/Templates/alert.mustache"
 };
@@ -108,11 +270,17 @@ static const unsigned char Templates_apple_iap_mustache[] = {
 static const unsigned char Templates_apple_pay_mustache[] = {
 #embed "../Pages/Templates/apple_pay.mustache"
 };
+static const unsigned char Templates_appstore_mustache[] = {
+#embed "../Pages/Templates/appstore.mustache"
+};
 static const unsigned char Templates_cashier_mustache[] = {
 #embed "../Pages/Templates/cashier.mustache"
 };
 static const unsigned char Templates_fields_mustache[] = {
 #embed "../Pages/Templates/fields.mustache"
+};
+static const unsigned char Templates_home_mustache[] = {
+#embed "../Pages/Templates/home.mustache"
 };
 static const unsigned char Templates_icons_mustache[] = {
 #embed "../Pages/Templates/icons.mustache"
@@ -153,17 +321,79 @@ static const unsigned char Templates_summary_mustache[] = {
 static const unsigned char Templates_ways_mustache[] = {
 #embed "../Pages/Templates/ways.mustache"
 };
+static const unsigned char Templates_console_mustache[] = {
+#embed "../Pages/Templates/console.mustache"
+};
 static const unsigned char Texts_en_json[] = {
 #embed "../Pages/Texts/en.json"
+};
+static const unsigned char Texts_home_en_json[] = {
+#embed "../Pages/Texts/home.en.json"
+};
+static const unsigned char Texts_home_zh_Hans_json[] = {
+#embed "../Pages/Texts/home.zh-Hans.json"
 };
 static const unsigned char Texts_zh_Hans_json[] = {
 #embed "../Pages/Texts/zh-Hans.json"
 };
 
 static const struct cpages_file files[] = {
+    {"Assets/appstore/page.css", Assets_appstore_page_css, sizeof Assets_appstore_page_css},
+    {"Assets/appstore/page.js", Assets_appstore_page_js, sizeof Assets_appstore_page_js},
+    {"Assets/appstore/texts.js", Assets_appstore_texts_js, sizeof Assets_appstore_texts_js},
+    {"Assets/appstore/views.js", Assets_appstore_views_js, sizeof Assets_appstore_views_js},
     {"Assets/cashier/banner.js", Assets_cashier_banner_js, sizeof Assets_cashier_banner_js},
     {"Assets/cashier/cashier.js", Assets_cashier_cashier_js, sizeof Assets_cashier_cashier_js},
     {"Assets/cashier/return.js", Assets_cashier_return_js, sizeof Assets_cashier_return_js},
+    {"Assets/console/api.js", Assets_console_api_js, sizeof Assets_console_api_js},
+    {"Assets/console/console.css", Assets_console_console_css, sizeof Assets_console_console_css},
+    {"Assets/console/curl.js", Assets_console_curl_js, sizeof Assets_console_curl_js},
+    {"Assets/console/dom.js", Assets_console_dom_js, sizeof Assets_console_dom_js},
+    {"Assets/console/en.json", Assets_console_en_json, sizeof Assets_console_en_json},
+    {"Assets/console/format.js", Assets_console_format_js, sizeof Assets_console_format_js},
+    {"Assets/console/main.js", Assets_console_main_js, sizeof Assets_console_main_js},
+    {"Assets/console/money.js", Assets_console_money_js, sizeof Assets_console_money_js},
+    {"Assets/console/router.js", Assets_console_router_js, sizeof Assets_console_router_js},
+    {"Assets/console/text.js", Assets_console_text_js, sizeof Assets_console_text_js},
+    {"Assets/console/zh-Hans.json", Assets_console_zh_Hans_json, sizeof Assets_console_zh_Hans_json},
+    {"Assets/console/acts-accounts.js", Assets_console_acts_accounts_js, sizeof Assets_console_acts_accounts_js},
+    {"Assets/console/acts-order.js", Assets_console_acts_order_js, sizeof Assets_console_acts_order_js},
+    {"Assets/console/acts-person.js", Assets_console_acts_person_js, sizeof Assets_console_acts_person_js},
+    {"Assets/console/acts-sku.js", Assets_console_acts_sku_js, sizeof Assets_console_acts_sku_js},
+    {"Assets/console/balances.js", Assets_console_balances_js, sizeof Assets_console_balances_js},
+    {"Assets/console/chart.js", Assets_console_chart_js, sizeof Assets_console_chart_js},
+    {"Assets/console/dialog.js", Assets_console_dialog_js, sizeof Assets_console_dialog_js},
+    {"Assets/console/fields.js", Assets_console_fields_js, sizeof Assets_console_fields_js},
+    {"Assets/console/filters.js", Assets_console_filters_js, sizeof Assets_console_filters_js},
+    {"Assets/console/frame.js", Assets_console_frame_js, sizeof Assets_console_frame_js},
+    {"Assets/console/list.js", Assets_console_list_js, sizeof Assets_console_list_js},
+    {"Assets/console/names.js", Assets_console_names_js, sizeof Assets_console_names_js},
+    {"Assets/console/page.js", Assets_console_page_js, sizeof Assets_console_page_js},
+    {"Assets/console/parts.js", Assets_console_parts_js, sizeof Assets_console_parts_js},
+    {"Assets/console/result.js", Assets_console_result_js, sizeof Assets_console_result_js},
+    {"Assets/console/screen-accounts.js", Assets_console_screen_accounts_js, sizeof Assets_console_screen_accounts_js},
+    {"Assets/console/screen-audit.js", Assets_console_screen_audit_js, sizeof Assets_console_screen_audit_js},
+    {"Assets/console/screen-catalogue.js", Assets_console_screen_catalogue_js, sizeof Assets_console_screen_catalogue_js},
+    {"Assets/console/screen-home.js", Assets_console_screen_home_js, sizeof Assets_console_screen_home_js},
+    {"Assets/console/screen-jobs.js", Assets_console_screen_jobs_js, sizeof Assets_console_screen_jobs_js},
+    {"Assets/console/screen-keys.js", Assets_console_screen_keys_js, sizeof Assets_console_screen_keys_js},
+    {"Assets/console/screen-notification.js", Assets_console_screen_notification_js, sizeof Assets_console_screen_notification_js},
+    {"Assets/console/screen-notifications.js", Assets_console_screen_notifications_js, sizeof Assets_console_screen_notifications_js},
+    {"Assets/console/screen-order.js", Assets_console_screen_order_js, sizeof Assets_console_screen_order_js},
+    {"Assets/console/screen-orders.js", Assets_console_screen_orders_js, sizeof Assets_console_screen_orders_js},
+    {"Assets/console/screen-people.js", Assets_console_screen_people_js, sizeof Assets_console_screen_people_js},
+    {"Assets/console/screen-person.js", Assets_console_screen_person_js, sizeof Assets_console_screen_person_js},
+    {"Assets/console/screen-sku.js", Assets_console_screen_sku_js, sizeof Assets_console_screen_sku_js},
+    {"Assets/console/screen-webhook.js", Assets_console_screen_webhook_js, sizeof Assets_console_screen_webhook_js},
+    {"Assets/console/screen-webhooks.js", Assets_console_screen_webhooks_js, sizeof Assets_console_screen_webhooks_js},
+    {"Assets/console/screens.js", Assets_console_screens_js, sizeof Assets_console_screens_js},
+    {"Assets/console/search.js", Assets_console_search_js, sizeof Assets_console_search_js},
+    {"Assets/console/session.js", Assets_console_session_js, sizeof Assets_console_session_js},
+    {"Assets/console/sign-in.js", Assets_console_sign_in_js, sizeof Assets_console_sign_in_js},
+    {"Assets/console/sku-apple.js", Assets_console_sku_apple_js, sizeof Assets_console_sku_apple_js},
+    {"Assets/console/sku-form.js", Assets_console_sku_form_js, sizeof Assets_console_sku_form_js},
+    {"Assets/console/sku-model.js", Assets_console_sku_model_js, sizeof Assets_console_sku_model_js},
+    {"Assets/console/sku-rows.js", Assets_console_sku_rows_js, sizeof Assets_console_sku_rows_js},
     {"Assets/sdk/client.js", Assets_sdk_client_js, sizeof Assets_sdk_client_js},
     {"Assets/sdk/define.js", Assets_sdk_define_js, sizeof Assets_sdk_define_js},
     {"Assets/sdk/dialog.js", Assets_sdk_dialog_js, sizeof Assets_sdk_dialog_js},
@@ -193,11 +423,14 @@ static const struct cpages_file files[] = {
     {"Assets/sdk/views.js", Assets_sdk_views_js, sizeof Assets_sdk_views_js},
     {"Assets/sdk/wait.js", Assets_sdk_wait_js, sizeof Assets_sdk_wait_js},
     {"Assets/sdk/words.js", Assets_sdk_words_js, sizeof Assets_sdk_words_js},
+    {"Icons/favicon.ico", Icons_favicon_ico, sizeof Icons_favicon_ico},
     {"Templates/alert.mustache", Templates_alert_mustache, sizeof Templates_alert_mustache},
     {"Templates/apple_iap.mustache", Templates_apple_iap_mustache, sizeof Templates_apple_iap_mustache},
     {"Templates/apple_pay.mustache", Templates_apple_pay_mustache, sizeof Templates_apple_pay_mustache},
+    {"Templates/appstore.mustache", Templates_appstore_mustache, sizeof Templates_appstore_mustache},
     {"Templates/cashier.mustache", Templates_cashier_mustache, sizeof Templates_cashier_mustache},
     {"Templates/fields.mustache", Templates_fields_mustache, sizeof Templates_fields_mustache},
+    {"Templates/home.mustache", Templates_home_mustache, sizeof Templates_home_mustache},
     {"Templates/icons.mustache", Templates_icons_mustache, sizeof Templates_icons_mustache},
     {"Templates/live-shown.mustache", Templates_live_shown_mustache, sizeof Templates_live_shown_mustache},
     {"Templates/live.mustache", Templates_live_mustache, sizeof Templates_live_mustache},
@@ -211,7 +444,10 @@ static const struct cpages_file files[] = {
     {"Templates/stripe.mustache", Templates_stripe_mustache, sizeof Templates_stripe_mustache},
     {"Templates/summary.mustache", Templates_summary_mustache, sizeof Templates_summary_mustache},
     {"Templates/ways.mustache", Templates_ways_mustache, sizeof Templates_ways_mustache},
+    {"Templates/console.mustache", Templates_console_mustache, sizeof Templates_console_mustache},
     {"Texts/en.json", Texts_en_json, sizeof Texts_en_json},
+    {"Texts/home.en.json", Texts_home_en_json, sizeof Texts_home_en_json},
+    {"Texts/home.zh-Hans.json", Texts_home_zh_Hans_json, sizeof Texts_home_zh_Hans_json},
     {"Texts/zh-Hans.json", Texts_zh_Hans_json, sizeof Texts_zh_Hans_json},
 };
 

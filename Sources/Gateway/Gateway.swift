@@ -1,3 +1,4 @@
+package import AppStoreBox
 package import Domain
 package import Logging
 package import ProviderKit
@@ -8,7 +9,10 @@ package final class Gateway: Sendable {
     package let store: Store
     package let registry: ProviderRegistry
     package let keyRing: KeyRing
-    package let time: TimeSource
+    /// The clock of what is sold; its `real` is the clock of leases, ids, signatures and limits.
+    package let time: BusinessTime
+    /// The position of business time that this node knows.
+    package let clock: NodeClock
     package let random: RandomSource
     package let ids: IDSource
     package let calls: ProviderCalls
@@ -26,11 +30,18 @@ package final class Gateway: Sendable {
     let lines: RepeatedLines
 
     package let accounts: Accounts
+    /// The App Store in a box of this server; nil for none.
+    package let appStore: BoxedAppStore?
+    /// Apple's server API of that box, with one rate limit for this process.
+    package let appStoreAPI: ServerAPI?
     package let applePaySessions: ApplePaySessions
+    package let attention: Attention
     package let auditLog: AuditLog
     package let cashier: Cashier
+    package let consoleSessions: ConsoleSessions
     package let contracts: Contracts
     let deliveries: Deliveries
+    package let disputes: Disputes
     package let events: Events
     package let health: NodeHealth
     package let idempotency: IdempotentRequests
@@ -45,10 +56,12 @@ package final class Gateway: Sendable {
     let paymentAttempts: PaymentAttempts
     let paymentOpening: PaymentOpening
     package let payPages: PayPages
+    package let people: People
     package let reconciliation: Reconciliation
     package let refunds: Refunds
     package let reports: Reports
     let retention: Retention
+    package let search: Search
     package let secrets: SealedSecrets
     package let sessionCheckout: SessionCheckout
     package let sessionReading: SessionReading
@@ -63,9 +76,11 @@ package final class Gateway: Sendable {
 
     let consumptionAnswers: ConsumptionAnswers
     package let entitlements: Entitlements
+    package let live: LiveStreams
+    package let signedSnapshots: SignedSnapshots
     package let grants: Grants
     let notificationSync: NotificationSync
-    let purchaseBacklog: PurchaseBacklog
+    package let purchaseBacklog: PurchaseBacklog
     package let purchases: Purchases
     package let receipts: Receipts
     package let subscriptionExtensions: SubscriptionExtensions
@@ -73,40 +88,49 @@ package final class Gateway: Sendable {
     let subscriptionSync: SubscriptionSync
 
     package init(
-        store: Store, registry: ProviderRegistry, keyRing: KeyRing, time: TimeSource, random: RandomSource,
+        store: Store, registry: ProviderRegistry, keyRing: KeyRing, clock: NodeClock, random: RandomSource,
         calls: ProviderCalls, webhooks transport: any WebhookTransport, settings: GatewaySettings, logger: Logger,
-        pause: @escaping @Sendable (Duration) async -> Void
+        box: BoxSettings? = nil, pause: @escaping @Sendable (Duration) async -> Void
     ) {
         self.store = store
         self.registry = registry
         self.keyRing = keyRing
+        let time = clock.time
         self.time = time
+        self.clock = clock
         self.random = random
-        ids = IDSource(time: time, random: random)
+        ids = IDSource(time: time.real, random: random)
         self.calls = calls
         webhookTransport = transport
         self.settings = settings
         self.logger = logger
         self.pause = pause
-        access = StoreAccess(store, logger: logger, time: time)
+        access = StoreAccess(store, logger: logger, time: time.real)
         providers = ProviderCalling(
             registry: registry, calls: calls,
-            load: AccountLoad(registry.accounts.map(\.id), limit: settings.callsPerAccount, time: time), logger: logger)
+            load: AccountLoad(registry.accounts.map(\.id), limit: settings.callsPerAccount, time: time.real),
+            logger: logger)
         settlements = SettlementRunner(
             store: access, providers: providers, policies: settings.policies, ownership: settings.ownership, ids: ids,
             time: time, signals: signals)
-        lines = RepeatedLines(time: time)
+        lines = RepeatedLines(time: time.real)
 
-        orders = Orders(store: access)
+        orders = Orders(store: access, time: time)
         auditLog = AuditLog(store: access, time: time, logger: logger)
         events = Events(store: access, ids: ids, time: time, signals: signals)
-        health = NodeHealth(database: store, time: time)
+        health = NodeHealth(database: store, time: time.real)
         idempotency = IdempotentRequests(store: access, keyRing: keyRing, ids: ids, time: time)
-        jobQueue = JobQueue(store: access, calls: calls, time: time, pause: pause, logger: logger)
+        let isShared = settings.isDevelopment && store.engine.dialect == .postgres
+        jobQueue = JobQueue(
+            store: access, calls: calls, time: time, movable: isShared ? clock : nil, pause: pause, logger: logger)
         jobs = Jobs(store: access, settlements: settlements, time: time, signals: signals)
         keys = APIKeys(store: access, settlements: settlements, ids: ids, time: time, random: random)
+        consoleSessions = ConsoleSessions(settlements: settlements, keys: keys, random: random, time: time)
         meters = UsageMeters(store: access, meters: settings.meters, ids: ids, time: time)
-        reports = Reports(store: access, time: time)
+        reports = Reports(store: access, time: time, registry: registry)
+        disputes = Disputes(store: access)
+        search = Search(store: access)
+        people = People(store: access, meters: settings.meters, time: time)
         retention = Retention(store: access, policy: settings.retention, time: time, logger: logger)
         secrets = SealedSecrets(store: access, keyRing: keyRing, logger: logger)
         userNames = UserNames(store: access)
@@ -115,6 +139,7 @@ package final class Gateway: Sendable {
         workFinder = WorkFinder(store: access, registry: registry, ids: ids, time: time, signals: signals)
 
         accounts = Accounts(store: access, settlements: settlements, providers: providers, logger: logger)
+        attention = Attention(store: access, accounts: accounts)
         contracts = Contracts(store: access, orders: orders, keyRing: keyRing, publicURL: settings.publicURL)
         paymentAttempts = PaymentAttempts(settlements: settlements)
         paymentOpening = PaymentOpening(settlements: settlements, contracts: contracts, random: random, logger: logger)
@@ -123,14 +148,16 @@ package final class Gateway: Sendable {
             contracts: contracts, attempts: paymentAttempts, opening: paymentOpening, settings: settings)
         orderClosing = OrderClosing(settlements: settlements, orders: orders, attempts: paymentAttempts)
         sessions = Sessions(
-            settlements: settlements, ids: ids, random: random, time: time, publicURL: settings.publicURL)
+            settlements: settlements, ids: ids, random: random, time: time.real,
+            publicURL: settings.publicURL)
         sessionRules = SessionRules(store: access, registry: registry, settings: settings)
         let sessionOffers = SessionOffers(store: access, accounts: accounts, time: time)
         sessionCheckout = SessionCheckout(
-            settlements: settlements, cashier: cashier, closing: orderClosing, offers: sessionOffers, time: time)
+            settlements: settlements, cashier: cashier, closing: orderClosing, offers: sessionOffers,
+            time: time.real)
         sessionReading = SessionReading(
             store: access, accounts: accounts, contracts: contracts, offers: sessionOffers, settings: settings,
-            time: time, entitlementTime: time)
+            time: time.real, entitlementTime: time)
         mismatches = Mismatches(settlements: settlements, orders: orders)
         payPages = PayPages(store: access, providers: providers)
         let sending = RefundSending(settlements: settlements)
@@ -150,6 +177,14 @@ package final class Gateway: Sendable {
                 store: access, keyRing: keyRing, accounts: registry.accounts.map(\.id), ids: ids, time: time,
                 lines: lines, logger: logger),
             lines: lines, logger: logger)
+        appStore = box.map { [access, notifications] in
+            BoxedAppStore($0, store: access, notifications: notifications, time: time, random: random)
+        }
+        appStoreAPI = appStore.map {
+            ServerAPI(
+                $0.settings.signing, reader: $0, acts: $0,
+                clocks: ServerAPI.Clocks(real: time.real, business: time.milliseconds))
+        }
         webhooks = Webhooks(
             store: access, settlements: settlements, keyRing: keyRing, random: random,
             allowsPrivate: settings.allowsPrivateWebhooks)
@@ -164,6 +199,12 @@ package final class Gateway: Sendable {
         purchaseBacklog = PurchaseBacklog(settlements: settlements, logger: logger)
         consumptionAnswers = ConsumptionAnswers(settlements: settlements, logger: logger)
         entitlements = Entitlements(store: access, settlements: settlements, random: random, logger: logger)
+        live = LiveStreams(
+            store: access, entitlements: entitlements, time: time, clock: isShared ? clock : nil, inbox: signals.live,
+            limit: settings.streams, random: random)
+        signedSnapshots = SignedSnapshots(
+            store: access, settlements: settlements, entitlements: entitlements, keyRing: keyRing, time: time,
+            random: random, issuer: settings.publicURL, life: settings.snapshots)
         grants = Grants(settlements: settlements)
         subscriptions = Subscriptions(store: access, time: time)
         subscriptionExtensions = SubscriptionExtensions(settlements: settlements)
@@ -182,6 +223,16 @@ package final class Gateway: Sendable {
     }
 
     package var worker: JobWorker { JobWorker(gateway: self) }
+
+    /// Reads and moves business time.
+    package var businessClock: BusinessClock {
+        let jobs = SteppedJobs(store: access, queue: jobQueue, calls: calls, time: time) { [self] job in
+            await worker.perform(job)
+        }
+        return BusinessClock(
+            store: access, settlements: settlements, clock: clock, isMovable: settings.isDevelopment,
+            sources: DueSources.all(jobs, registry: registry, box: appStore), pause: pause)
+    }
     /// This node's calls to each account.
     package var load: AccountLoad { providers.load }
 }

@@ -24,6 +24,8 @@ package enum GatewayError: Error, Sendable, Equatable {
     case forbiddenToSessions
     /// The call takes a session's token only.
     case needsSession
+    /// A call with the console's cookie that does not come from the console.
+    case notFromConsole
     /// The path is unknown.
     case notFound
     /// No object with the id that the caller gave.
@@ -40,6 +42,8 @@ package enum GatewayError: Error, Sendable, Equatable {
     case purchaseBelongsToAnotherUser
     case purchaseRevoked
     case requestInProgress
+    /// Another call moves the clock.
+    case clockIsMoving
     case conflict(reason: LocalizedText, resource: String? = nil)
     /// The session can still read, but no longer order or make another attempt.
     case sessionOver
@@ -65,6 +69,8 @@ package enum GatewayError: Error, Sendable, Equatable {
     /// The run of a job has lost its lease to another worker; its transaction is rolled back.
     case leaseLost
     case insufficientBalance
+    /// A dry run, whose transaction is rolled back on purpose; never an answer.
+    case dryRun
 }
 
 /// The kind of an unknown object: `details.what` of a `not_found`.
@@ -89,6 +95,10 @@ package enum InvalidCredential: Error, Sendable, Equatable {
     case unknownSession
     /// A session's token that has ended.
     case sessionExpired
+    /// A cookie of the console without a session, or whose session is over.
+    case noConsoleSession
+    /// A key, or a link of the start, that does not sign anybody in.
+    case noSignIn
     /// The signature is wrong or uses another algorithm than the configured one.
     case signature
     case expired

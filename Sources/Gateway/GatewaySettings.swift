@@ -19,12 +19,16 @@ package struct GatewaySettings: Sendable {
     /// accounts, and a busy node, where each call takes long, does not mistake that for an account that hangs.
     package var callsPerAccount: Int
     package var pages: PageSettings
+    /// The most live streams of this node; 0 for none at all.
+    package var streams: Int
+    package var snapshots: SnapshotLife
 
     package init(
         publicURL: String, returnURLs: ReturnURLRules, policies: OrderPolicies, meters: [Meter],
         defaultCurrency: Currency? = nil, allowsPrivateWebhooks: Bool = false, isDevelopment: Bool = false,
         retention: RetentionPolicy = RetentionPolicy(), ownership: OwnershipRules = OwnershipRules(),
-        callsPerAccount: Int = 256, pages: PageSettings = PageSettings()
+        callsPerAccount: Int = 256, pages: PageSettings = PageSettings(), streams: Int = 10_000,
+        snapshots: SnapshotLife = SnapshotLife()
     ) {
         self.publicURL = publicURL
         self.returnURLs = returnURLs
@@ -37,5 +41,7 @@ package struct GatewaySettings: Sendable {
         self.ownership = ownership
         self.callsPerAccount = callsPerAccount
         self.pages = pages
+        self.streams = streams
+        self.snapshots = snapshots
     }
 }

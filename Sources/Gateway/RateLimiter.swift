@@ -76,4 +76,9 @@ package final class RateLimiter: Sendable {
             return nil
         }
     }
+
+    /// Gives back a token that ``take(_:_:)`` took.
+    package func giveBack(_ name: String) {
+        state.withLock { $0.buckets[name]?.tokens += 1 }
+    }
 }

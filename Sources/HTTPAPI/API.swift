@@ -52,12 +52,19 @@ package struct APISettings: Sendable {
     package var servesTLS: Bool
     /// The folder from which the pages' assets are read in the place of the embedded ones; nil for none.
     package var assets: URL?
+    /// The App Store in a box that this server runs; nil for none.
+    package var box: ServedBox?
+    /// The readers and writers of the catalogue's files; nil leaves their routes out.
+    package var files: CatalogueFiles?
+    /// Examines this server as `paydesk doctor` does, with calls to the accounts' services where the parameter is true.
+    package var doctor: @Sendable (_ reaches: Bool) async throws -> [DoctorItem]
 
     package init(
         corsOrigins: [String], isDevelopment: Bool = false, trustedProxies: [CIDR] = [], limits: Limits,
         tokens: UserTokenRules, version: String,
         metricsText: @escaping @Sendable () -> String, nodes: @escaping @Sendable () -> Int64 = { 1 },
-        servesTLS: Bool = false, assets: URL? = nil
+        servesTLS: Bool = false, assets: URL? = nil, box: ServedBox? = nil, files: CatalogueFiles? = nil,
+        doctor: @escaping @Sendable (_ reaches: Bool) async throws -> [DoctorItem] = { _ in [] }
     ) {
         self.corsOrigins = corsOrigins
         self.isDevelopment = isDevelopment
@@ -69,6 +76,9 @@ package struct APISettings: Sendable {
         self.nodes = nodes
         self.servesTLS = servesTLS
         self.assets = assets
+        self.box = box
+        self.files = files
+        self.doctor = doctor
     }
 }
 
@@ -77,19 +87,23 @@ package struct API: Sendable {
     private let pipeline: Pipeline
     private let settings: APISettings
     private let merchantSessionLimiter: RateLimiter
+    private let signInLimiter: RateLimiter
+    private let doctorLimiter: RateLimiter
     private let pages: CashierPages
 
     package init(gateway: Gateway, settings: APISettings, logger: Logger) {
         let limits = settings.limits
         self.settings = settings
-        let (nodes, time) = (settings.nodes, gateway.time)
+        let (nodes, time) = (settings.nodes, gateway.time.real)
         merchantSessionLimiter = RateLimiter(perMinute: limits.sessionsPerMinute, nodes: nodes, time: time)
+        signInLimiter = RateLimiter(perMinute: ConsoleSessionRoutes.triesPerMinute, nodes: nodes, time: time)
+        doctorLimiter = RateLimiter(perMinute: 1, nodes: nodes, time: time)
         pages = CashierPages(
             gateway: gateway, pages: Pages(PageFiles(assets: settings.assets), accent: gateway.settings.pages.accent),
             limiter: RateLimiter(
                 perSecond: limits.pagesPerSecond, burst: limits.pagesBurst, nodes: nodes, time: time))
         pipeline = Pipeline(
-            gateway: gateway, tokens: UserTokens(settings.tokens, time: gateway.time),
+            gateway: gateway, tokens: UserTokens(settings.tokens, time: gateway.time.real),
             userLimiter: RateLimiter(
                 perSecond: limits.userPerSecond, burst: limits.userBurst, nodes: nodes, time: time),
             keyLimiter: RateLimiter(perSecond: limits.keyPerSecond, burst: limits.keyBurst, nodes: nodes, time: time),
@@ -97,16 +111,32 @@ package struct API: Sendable {
                 perSecond: limits.userPerSecond, burst: limits.userBurst, nodes: nodes, time: time),
             guesses: GuessLimiter(nodes: nodes, time: time),
             concurrency: ConcurrencyLimit(limit: limits.concurrent) { gateway.health.isCongested },
-            bodies: BodyReader(budget: .bodies()), answers: AnswerBudget(bytes: .answers()), logger: logger,
+            bodies: BodyReader(budget: .bodies()), answers: AnswerBudget(bytes: .answers()),
+            callers: LocalCallers(servesTLS: settings.servesTLS), logger: logger,
             ids: gateway.ids)
     }
+
+    var gateway: Gateway { pipeline.gateway }
 
     var routes: [Route] {
         let described =
             describedRoutes + LogoRoutes(logo: pipeline.gateway.settings.pages.logo).routes
-            + CashierRoutes(pages: pages).routes
+            + CashierRoutes(pages: pages).routes + firstPage.routes
+            + ConsolePageRoutes(pages: pages, version: settings.version).routes
             + AssetRoutes(assets: pages.pages.assets, version: settings.version).routes
-        return described + DocumentationRoutes(describing: described, version: settings.version).routes
+        return described + boxRoutes + DocumentationRoutes(describing: described, version: settings.version).routes
+    }
+
+    private var firstPage: FirstPageRoutes { FirstPageRoutes(pages: pages, hasBox: settings.box != nil) }
+
+    /// The routes of the App Store in a box, which the document leaves out: only this machine may call them.
+    private var boxRoutes: [Route] {
+        guard let box = settings.box else { return [] }
+        let gateway = pipeline.gateway
+        return AppStoreBoxPage(pages: pages).routes + AppStoreBoxUserRoutes(gateway: gateway).routes
+            + AppStoreBoxKeyRoutes(box: box).routes
+            + (gateway.appStore.map { AppStoreBoxActRoutes(gateway: gateway, box: $0).routes } ?? [])
+            + (gateway.appStoreAPI.map { AppStoreBoxServerAPIRoutes(api: $0).routes } ?? [])
     }
 
     /// The routes that the OpenAPI document describes.
@@ -120,17 +150,28 @@ package struct API: Sendable {
             + ApplePayRoutes(gateway: gateway, limiter: merchantSessionLimiter).routes
             + AppleIAPRoutes(gateway: gateway).routes + PurchaseRoutes(gateway: gateway).routes
             + CompatibleRoutes(gateway: gateway).routes
+            + OpenIAPRoutes(gateway: gateway).routes
+            + StreamRoutes(gateway: gateway, tokens: pipeline.tokens).routes
+            + SnapshotKeyRoutes(gateway: gateway).routes
             + ReceiptRoutes(gateway: gateway, limiter: pipeline.keyLimiter, guesses: pipeline.guesses).routes
             + SubscriptionRoutes(gateway: gateway).routes + EntitlementRoutes(gateway: gateway).routes
             + GrantRoutes(gateway: gateway).routes + UsageRoutes(gateway: gateway).routes
             + BalanceRoutes(gateway: gateway).routes + SKURoutes(gateway: gateway).routes
+            + WaitingProductRoutes(gateway: gateway).routes
+            + (settings.files.map { CatalogueFileRoutes(gateway: gateway, files: $0).routes } ?? [])
             + AccountRoutes(gateway: gateway).routes + UserRoutes(gateway: gateway).routes
             + KeyRoutes(gateway: gateway).routes + AuditRoutes(gateway: gateway).routes
+            + ConsoleSessionRoutes(gateway: gateway, callers: pipeline.callers, limiter: signInLimiter).routes
+            + SearchRoutes(gateway: gateway).routes + PeopleRoutes(gateway: gateway).routes
+            + DisputeRoutes(gateway: gateway).routes
+            + AttentionRoutes(gateway: gateway, doctor: settings.doctor, limiter: doctorLimiter).routes
             + NotifyRoutes(gateway: gateway).routes + InboxRoutes(gateway: gateway).routes
-            + JobRoutes(gateway: gateway).routes + WebhookRoutes(gateway: gateway).routes
-            + EventRoutes(gateway: gateway).routes + ReportRoutes(gateway: gateway).routes
+            + JobRoutes(gateway: gateway).routes + ClockRoutes(gateway: gateway).routes
+            + WebhookRoutes(gateway: gateway).routes
+            + AdminWebhookRoutes(gateway: gateway).routes + EventRoutes(gateway: gateway).routes
+            + ReportRoutes(gateway: gateway).routes
             + OperationsRoutes(gateway: gateway, version: settings.version, metricsText: settings.metricsText).routes
-            + FirstPageRoutes(isDevelopment: settings.isDevelopment, version: settings.version).routes
+            + firstPage.described
     }
 
     /// Makes the shedder that refuses requests in front of the router.

@@ -1,19 +1,25 @@
 import Domain
-import Foundation
+package import Foundation
 import Mustache
 
 /// The pages that payers see, made from templates, texts and facts.
 package struct Pages: Sendable {
     package let assets: Assets
-    private let library: MustacheLibrary
+    /// The icon that browsers show beside the title, in the ICO format.
+    package let icon: Data
+    let files: PageFiles
+    let library: MustacheLibrary
     private let texts: [PageLocale: PageTexts]
+    private let homeTexts: [PageLocale: PageTexts]
 
     /// The templates that are not well formed, by name; none of the embedded ones is, which a test checks.
     package let faults: [String]
 
     /// - Parameter accent: the merchant's colour, `#` and six hexadecimal digits.
     package init(_ files: PageFiles, accent: String) {
+        self.files = files
         assets = Assets(files, accent: accent)
+        icon = files["Icons/favicon.ico"] ?? Data()
         var templates: [String: MustacheTemplate] = [:]
         var faults: [String] = []
         for path in files.paths where path.hasPrefix("Templates/") {
@@ -24,6 +30,16 @@ package struct Pages: Sendable {
         self.faults = faults
         library = MustacheLibrary(templates: templates)
         texts = Dictionary(uniqueKeysWithValues: PageLocale.allCases.map { ($0, PageTexts($0, files)) })
+        homeTexts = Dictionary(
+            uniqueKeysWithValues: PageLocale.allCases.map { ($0, PageTexts($0, files, of: "home")) })
+    }
+
+    private var styles: [String] { ["sdk/tokens.css", "sdk/pay.css", "theme.css"].compactMap(assets.address) }
+
+    /// Renders the page at `/` as HTML.
+    package func render(_ frame: HomeFrame) -> String {
+        guard let t = homeTexts[frame.locale] else { return "" }
+        return library.render(frame.members(t, styles: styles), withTemplate: "home") ?? ""
     }
 
     /// Renders a page of the cashier as HTML.
@@ -34,21 +50,27 @@ package struct Pages: Sendable {
         let title = cashier.title(body.template, body.context)
         let own = frame.own
         let isWaiting = [.cashier(.qr), .cashier(.redirect), .cashier(.checking)].contains(frame.state)
-        let languages = PageLocale.allCases.filter { $0 != frame.locale }.map {
-            ["lang": $0.rawValue, "name": $0.name]
-        }
         let members = context([
             "lang": frame.locale.rawValue,
             "title": t.fill("page_title", ["title": title, "shop": frame.branding.name]),
-            "styles": ["sdk/tokens.css", "sdk/pay.css", "theme.css"].compactMap(assets.address),
+            "styles": styles,
             "module": own == nil ? nil : assets.address(of: "cashier/cashier.js"),
             "texts": own == nil ? nil : assets.address(of: "texts/\(frame.locale.rawValue).json"),
             "token": own?.token, "refresh": isWaiting && !hasEnded(frame), "test": frame.branding.test,
             "branding": branding(frame.branding), "address": own == nil ? nil : frame.address, "csrf": own?.csrf,
-            "languages": own == nil ? [] : languages, "main": cashier.main, "alert": cashier.alert,
+            "languages": own == nil ? [] : frame.locale.others, "main": cashier.main, "alert": cashier.alert,
             "live": cashier.live(body.template, title), "t": t.table, body.template: body.context,
         ])
         return library.render(members, withTemplate: "cashier") ?? ""
+    }
+
+    /// Renders the page of the App Store in a box.
+    package func renderBox() -> String {
+        let members = context([
+            "styles": ["sdk/tokens.css", "theme.css", "appstore/page.css"].compactMap(assets.address),
+            "module": assets.address(of: "appstore/page.js"),
+        ])
+        return library.render(members, withTemplate: "appstore") ?? ""
     }
 
     /// Returns true where the payment's time is over, so that nothing is waited for.

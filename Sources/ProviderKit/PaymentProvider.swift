@@ -75,6 +75,36 @@ public protocol PaymentPageServing: PaymentProvider {
 
     /// Performs the payer's action from the page's form; nil where the payment is unknown.
     func act(_ payment: ID<Payment>, form: [String: String]) async throws(ProviderError) -> PaymentPage?
+
+    /// Returns the page in a language of the visitor; without an implementation ``page(_:)``.
+    func page(_ payment: ID<Payment>, for visitor: PageVisitor) async throws(ProviderError) -> PaymentPage?
+
+    /// Performs the payer's action and answers in a language of the visitor; without an implementation
+    /// ``act(_:form:)``.
+    func act(
+        _ payment: ID<Payment>, form: [String: String], for visitor: PageVisitor
+    ) async throws(ProviderError) -> PaymentPage?
+}
+
+extension PaymentPageServing {
+    public func page(_ payment: ID<Payment>, for visitor: PageVisitor) async throws(ProviderError) -> PaymentPage? {
+        try await page(payment)
+    }
+
+    public func act(
+        _ payment: ID<Payment>, form: [String: String], for visitor: PageVisitor
+    ) async throws(ProviderError) -> PaymentPage? {
+        try await act(payment, form: form)
+    }
+}
+
+/// The browser that opens a pay page.
+public struct PageVisitor: Sendable {
+    /// Language tags (RFC 5646), the preferred first: the choice on the page, which is the parameter `lang` of its
+    /// address, then those of `Accept-Language`.
+    public let languages: [String]
+
+    public init(languages: [String] = []) { self.languages = languages }
 }
 
 /// The answer of a pay page.

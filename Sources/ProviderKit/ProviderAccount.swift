@@ -6,12 +6,38 @@ public struct ProviderAccount: Sendable {
     public let settings: ProviderSettings
     /// True in development mode, which allows loopback peers, http and test roots.
     public let isDevelopment: Bool
+    /// The App Store in a box that this process runs; nil where it runs none.
+    public let box: AppStoreBoxAccess?
 
-    public init(id: AccountID, settings: ProviderSettings, isDevelopment: Bool) {
+    public init(id: AccountID, settings: ProviderSettings, isDevelopment: Bool, box: AppStoreBoxAccess? = nil) {
         self.id = id
         self.settings = settings
         self.isDevelopment = isDevelopment
+        self.box = box
     }
+}
+
+/// The access of an account to the App Store in a box of this process; descriptions do not show the key.
+public struct AppStoreBoxAccess: Sendable, CustomStringConvertible, CustomReflectable {
+    /// The certificates at which its chains end, as DER.
+    public let roots: [[UInt8]]
+    public let keyID: String
+    public let issuerID: String
+    /// The PEM of its In-App Purchase key.
+    public let privateKey: String
+    /// The base URL of its server API, without a slash at its end.
+    public let address: String
+
+    public init(roots: [[UInt8]], keyID: String, issuerID: String, privateKey: String, address: String) {
+        self.roots = roots
+        self.keyID = keyID
+        self.issuerID = issuerID
+        self.privateKey = privateKey
+        self.address = address
+    }
+
+    public var description: String { "AppStoreBoxAccess(\(address))" }
+    public var customMirror: Mirror { Mirror(self, children: []) }
 }
 
 /// The settings of an account, valid by their schema and with defaults; descriptions show no values.

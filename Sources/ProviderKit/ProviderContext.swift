@@ -4,7 +4,11 @@ public import FoundationEssentials
 /// The dependencies of an account's provider, and its only access to Paydesk.
 public struct ProviderContext: Sendable {
     public let http: any HTTPTransport
+    /// The real time: ages of idempotency keys, signatures, tokens.
     public let time: TimeSource
+    /// The time of what is sold, which development mode can move ahead; only providers whose manifest says
+    /// ``ProviderManifest/followsBusinessTime`` read it.
+    public let businessTime: BusinessTime
     public let random: RandomSource
     public let book: any AccountBook
     /// The address at which this account's notifications arrive, `https://pay.example/v1/notify/…`.
@@ -15,13 +19,17 @@ public struct ProviderContext: Sendable {
     /// The cache of this account in this process; its entries may be lost at any time.
     public let cache: ProviderCache
 
-    /// - Parameter cache: nil makes an empty one; accounts never share a cache.
+    /// - Parameters:
+    ///   - businessTime: nil for the real time.
+    ///   - cache: nil makes an empty one; accounts never share a cache.
     public init(
-        http: any HTTPTransport, time: TimeSource, random: RandomSource, book: any AccountBook, notifyURL: String,
+        http: any HTTPTransport, time: TimeSource, businessTime: BusinessTime? = nil, random: RandomSource,
+        book: any AccountBook, notifyURL: String,
         publicURL: String, log: ProviderLog = .silent, cache: ProviderCache? = nil
     ) {
         self.http = http
         self.time = time
+        self.businessTime = businessTime ?? BusinessTime(real: time)
         self.random = random
         self.book = book
         self.notifyURL = notifyURL

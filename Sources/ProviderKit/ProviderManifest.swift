@@ -47,13 +47,16 @@ public struct ProviderManifest: Sendable, Equatable {
     public var instruments: [InstrumentForm]
     /// True for a kind that production mode refuses, unless `allow_test_accounts` is true.
     public var developmentOnly: Bool
+    /// True where the provider takes the time of its service from ``ProviderContext/businessTime``, as a service that it
+    /// plays itself; false where the service keeps the real time.
+    public var followsBusinessTime: Bool
     public var settings: SettingsSchema
 
     public init(
         kind: String, displayName: String, contractTypes: [ContractType], currencies: [Currency] = [],
         goods: Goods = .anything, recurring: Bool = false, cancel: Cancellation, refunds: Refunds,
         notifications: [NotificationMethod], instruments: [InstrumentForm] = [], developmentOnly: Bool = false,
-        settings: SettingsSchema
+        followsBusinessTime: Bool = false, settings: SettingsSchema
     ) {
         self.kind = kind
         self.displayName = displayName
@@ -66,6 +69,7 @@ public struct ProviderManifest: Sendable, Equatable {
         self.notifications = notifications
         self.instruments = instruments
         self.developmentOnly = developmentOnly
+        self.followsBusinessTime = followsBusinessTime
         self.settings = settings
     }
 }

@@ -53,11 +53,17 @@ public struct TestPurchaseRules: Sendable, Equatable {
     public let entitled: Entitled
     /// The longest entitlement in hours; 0 for no limit.
     public let maxHours: Int64
+    /// True where purchases of an App Store in a box entitle: in development.
+    public let takesBox: Bool
 
-    public init(entitled: Entitled, maxHours: Int64) {
+    public init(entitled: Entitled, maxHours: Int64, takesBox: Bool = false) {
         self.entitled = entitled
         self.maxHours = maxHours
+        self.takesBox = takesBox
     }
+
+    /// Returns whether a purchase may entitle somebody at all.
+    package func takes(_ purchase: StorePurchase) -> Bool { takesBox || !purchase.isFromBox }
 
     package func entitles(_ user: String) -> Bool {
         switch entitled {

@@ -11,7 +11,7 @@ struct ReceiptRootTests {
     ) -> AppleRefusal.Reason? {
         let authenticator = ReceiptAuthenticator(
             chains: ChainValidator(
-                anchors: roots.compactMap { TrustAnchor(der: $0.der) }, cache: ChainCache(capacity: 8)),
+                anchors: roots.compactMap { TrustAnchor(der: $0.der) }, cache: ChainCache(capacity: 8)), box: [],
             pinnedRoot: pinned.map { Array(SHA256.hash(data: $0.der)) } ?? AppleRoots.receiptRootSHA256)
         do throws(AppleRefusal) {
             // Twice, because a cached chain is valid only for the root under which it was found.

@@ -22,6 +22,7 @@ struct CounterSetup: Sendable {
     var limits = APISettings.Limits(
         userPerSecond: 0, userBurst: 0, keyPerSecond: 0, keyBurst: 0, sessionsPerMinute: 0, concurrent: 0)
     var keys = UserKeys.secret(Array(Counter.userSecret.utf8))
+    var doctor: @Sendable (Bool) async throws -> [DoctorItem] = { _ in [] }
     var issuer = ""
     var audience = ""
 }
@@ -130,7 +131,8 @@ struct Reply: Sendable, CustomStringConvertible {
 
     var json: JSONValue { get throws { try JSONDecoder().decode(JSONValue.self, from: Data(text.utf8)) } }
     var data: JSONValue { get throws { try json["data"] } }
-    var error: String? { try? json.text("error") }
+    /// The id of the error, also in OpenIAP's form.
+    var error: String? { try? json["errors"] == .null ? json.text("error") : json["errors"][0].text("code") }
     var field: String? { if case .string(let field)? = try? json["details"]["field"] { field } else { nil } }
 
     func header(_ name: String) -> String? { HTTPField.Name(name).flatMap { headers[$0] } }
@@ -174,7 +176,7 @@ func withCounter(
             settings: APISettings(
                 corsOrigins: setup.corsOrigins, limits: setup.limits,
                 tokens: UserTokenRules(keys: setup.keys, issuer: setup.issuer, audience: setup.audience),
-                version: "0.0.0-test", metricsText: { "# TYPE test counter\ntest 1\n" }),
+                version: "0.0.0-test", metricsText: { "# TYPE test counter\ntest 1\n" }, doctor: setup.doctor),
             logger: setup.desk.logger)
         let admin = try await desk.gateway.keys.create(
             name: "admin", partner: nil, scopes: ["admin"], context: .test)

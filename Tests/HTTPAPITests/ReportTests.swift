@@ -10,6 +10,44 @@ import Testing
 
 @Suite("What admins look up and add up")
 struct ReportTests {
+    /// The sums of each other step, in their order: key, currency, opened, paid, charged, refunded, lost.
+    private static let sums: [(query: String, rows: [String])] = [
+        (
+            "by=sku",
+            [
+                "trial CNY 1 1 0 0 0", "vip_month CNY 4 3 11970 4990 3990", "vip_month USD 1 1 599 299 0",
+                "vip_year CNY 1 1 16900 0 0",
+            ]
+        ),
+        ("by=platform&currency=USD", ["ios USD 1 1 599 299 0"]),
+        (
+            "by=account",
+            ["apple-iap USD 1 1 599 299 0", "none CNY 1 1 0 0 0", "scripted CNY 5 4 28870 4990 3990"]
+        ),
+        ("by=method", ["apple_iap USD 1 1 599 299 0", "none CNY 1 1 0 0 0", "url CNY 5 4 28870 4990 3990"]),
+        ("by=sku&environment=Sandbox&currency=CNY&limit=1", ["coins CNY 1 1 600 600 600"]),
+    ]
+
+    private static func expectSums(by stats: (String) async throws -> Reply) async throws {
+        for (query, rows) in sums {
+            let found = try await stats(query).data["items"].elements.map { item in
+                let numbers = [item.int("orders_opened"), item.int("orders_paid")]
+                let money = ["charged", "refunded", "lost"].map { item[$0].int("value") }
+                return "\(item.text("key")) \(item.text("currency")) "
+                    + (numbers + money).map(String.init).joined(separator: " ")
+            }
+            #expect(found == rows, "\(query)")
+        }
+        let first = try await stats("by=sku&limit=2").data
+        let second = try await stats("by=sku&limit=2&cursor=\(first.text("next_cursor"))").data
+        #expect(first["items"].elements.count == 2 && second["next_cursor"] == .null)
+        #expect(second["items"].elements.map { $0.text("key") } == ["vip_month", "vip_year"])
+        for (query, field) in [("by=moon", "by"), ("environment=Moon", "environment"), ("currency=YEN", "currency")] {
+            let reply = try await stats(query)
+            #expect(reply.status == 400 && reply.field == field, "\(query): \(reply)")
+        }
+    }
+
     @Test(arguments: TestEngine.allCases)
     func `purchases that wait are listed, newest first`(_ engine: TestEngine) async throws {
         try await withPurchaseCounter(on: engine) { counter, apple in
@@ -36,7 +74,7 @@ struct ReportTests {
             #expect(unclaimed.map { $0.text("transaction_id") } == [sale.id] && unclaimed[0]["user_id"] == .null)
             #expect(unclaimed[0].text("sku") == "vip_month")
             let both = try await list("")["items"].elements
-            #expect(both == unclaimed + unmapped)
+            #expect(both == unclaimed + unmapped && both.allSatisfy { $0["box"] == .bool(false) })
             var (walked, cursor) = ([JSONValue](), "")
             repeat {
                 let page = try await list("limit=1" + (cursor.isEmpty ? "" : "&cursor=\(cursor)"))
@@ -115,6 +153,9 @@ struct ReportTests {
                 ])
             let whole = "from=\(first.rawValue / 86_400 * 86_400)"
             #expect(try await stats(whole).data["items"].elements == items)
+            #expect(items.allSatisfy { $0["key"] == $0["day"] })
+            #expect(items.map { $0["lost"].int("value") } == [3_990, 0, 0])
+            try await Self.expectSums(by: stats)
             let day = try await stats("\(whole)&to=\(first.rawValue / 86_400 * 86_400 + 86_400)")
             #expect(try day.data["items"].elements == Array(items.suffix(1)))
             #expect(try await stats("from=0&to=\(400 * 86_400)").data["items"].elements.isEmpty)

@@ -189,6 +189,20 @@ struct SessionCheckoutTests {
             _ = try await counter.notify("payment.failed", try await counter.shown(made)["contract"])
             #expect(try await state(made) == ["methods"])
             #expect(try await counter.shown(made)["order"].text("next_action") == "retry")
+            for (language, words) in [("zh-CN,en", "付款失败"), ("en", "The payment failed"), ("fr", "The payment failed")]
+            {
+                let paths = [
+                    "/v1/public/session", "/v1/public/orders/" + (try await counter.shown(made)["order"].text("id")),
+                ]
+                for path in paths {
+                    let reply = try await counter.get(
+                        path, made.text("token"), headers: ["Accept-Language": language])
+                    #expect(reply.text.contains(words), "\(path) in \(language)")
+                }
+                let visitor = Visitor(counter: counter, session: made)
+                let page = try await visitor.get(headers: ["Accept-Language": language])
+                #expect(page.text.contains("<b>\(words)"), "\(language)")
+            }
 
             let nothing = try await counter.session(user, more: #","currency":"EUR""#)
             #expect(try await state(nothing) == ["unavailable", "currency"])
@@ -204,6 +218,32 @@ struct SessionCheckoutTests {
             #expect(try await state(try await counter.session(user, "trial")) == ["unavailable", "once"])
             let days = try await counter.session(user, "basic_days")
             #expect(try await state(days) == ["plans"])
+        }
+    }
+
+    @Test(arguments: TestEngine.allCases)
+    func `what is owned for real money is sold for no money, what test money bought is sold for real money`(
+        _ engine: TestEngine
+    ) async throws {
+        try await withCounter(on: engine, .cny) { counter in
+            func state(_ user: String, _ provider: String) async throws -> String {
+                let made = try await counter.session(
+                    user, "walkie", more: #","currency":"USD","provider":"\#(provider)""#)
+                let state = try await counter.shown(made).text("state")
+                let checkout = try await counter.refused(.post, "/v1/public/checkout", made, "{}")
+                #expect((checkout.error == "already_owned") == (state == "owned"), "\(provider): \(checkout)")
+                return state
+            }
+            let given = try await counter.token("bob")
+            let gift = #"{"sku":"walkie","reason":"a gift"}"#
+            #expect(try await counter.post("/v1/admin/users/bob/grants", counter.adminKey, gift).status == 200)
+            for provider in ["sandbox", "scripted"] { #expect(try await state(given, provider) == "owned") }
+
+            let tester = try await counter.token("carol")
+            let made = try await counter.session(tester, "walkie", more: #","currency":"USD","provider":"sandbox""#)
+            _ = try await counter.notify("payment.succeeded", try await counter.buy(made))
+            #expect(try await state(tester, "sandbox") == "owned")
+            #expect(try await state(tester, "scripted") == "methods")
         }
     }
 

@@ -7,6 +7,13 @@ import Testing
 @testable import HTTPAPI
 
 extension CounterSetup {
+    /// A counter of a development server, which has routes of its own.
+    static var development: CounterSetup {
+        var setup = CounterSetup()
+        setup.desk.isDevelopment = true
+        return setup
+    }
+
     /// A counter whose default currency is CNY.
     static var cny: CounterSetup {
         var setup = CounterSetup()

@@ -31,7 +31,7 @@ struct StrictnessTests {
             where endpoint.isStrict && [.post, .patch].contains(endpoint.method) {
                 let reply = try await counter.send(
                     endpoint.method, Self.filled(endpoint), try await Self.bearer(endpoint, counter),
-                    body: #"{"zz_unknown":1}"#)
+                    body: #"{"zz_unknown":1}"#, headers: ["X-Paydesk-Console": "1"])
                 #expect(reply.status == 400 && reply.field == "zz_unknown", "\(endpoint.path): \(reply)")
                 let details = try reply.json["details"]
                 #expect(details.names.contains("nearest"), "\(endpoint.path)")

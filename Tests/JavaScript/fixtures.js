@@ -74,7 +74,7 @@ export const states = {
   "methods-managed": [{ skus: ["vip_auto"], chosen: { sku: "vip_auto", days: null }, terms: { vip_auto: "¥29.90 today, then ¥29.90 every month from 25 Dec 2026 until you cancel. You can cancel at any time in My purchases." } }],
   "methods-free": [{ skus: ["trial"], chosen: { sku: "trial", days: null }, return_url: null }],
   "methods-long": [{ skus: ["long"], chosen: { sku: "long", days: null } }], "methods-coins": [{ skus: ["coins"], chosen: { sku: "coins", days: null }, quantity: 3 }],
-  "methods-failed": [{ order: orderOf({ next_action: "retry" }, { status: "failed", failure: { reason: "card_declined", message: "Your bank declined the card.", retryable: true } }) }],
+  "methods-failed": [{ order: orderOf({ next_action: "retry" }, { status: "failed", failure: { reason: "card_declined", message: "Your bank declined the card. Try another one.", retryable: true } }) }],
   "methods-cancelled": [{ order: orderOf({ next_action: "retry" }, { status: "cancelled" }) }],
   "methods-alert": [{}, { alert: { reason: "provider_unavailable", title: "The payment service does not answer.", text: "Nothing was charged. Try again in a minute.", request_id: "Number for support: req_01m891npb3e0wvw1w47b811ge9" } }],
   qr: [running("qr")], "qr-wechat": [{ ...running("qr", { provider: "wechat_main", checkout_url: "weixin://wxpay/bizpayurl?pr=p4lpSuKzz" }) }],

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { appAddress, isFollowable, methodsFor, methodWords, wayBack } from "../../Sources/Pages/Assets/sdk/methods.js";
+import { appAddress, isFollowable, methodsFor, methodWords, wayBack, wordsOf } from "../../Sources/Pages/Assets/sdk/methods.js";
 import { methods, texts } from "./fixtures.js";
 
 test("the way back keeps what is the app's own", () => {
@@ -35,6 +35,14 @@ test("names of methods are brands in the payer's language", () => {
   assert.deepEqual(of("paypal_main", "zh-Hans"), { name: "PayPal", help: "前往 PayPal 付款，完成后回到这里", icon: "out" });
   assert.equal(of("stripe_main", "en").name, "Card");
   assert.equal(of("voucher_desk", "en").name, methods[7].display_name);
+});
+
+test("two ways to pay of one name are told apart", () => {
+  const of = (account, type, kind = "sandbox", display_name = "Sandbox") => ({ account, kind, display_name, type });
+  const names = list => wordsOf(list, texts.en).map(each => each.name);
+  assert.deepEqual(names([of("box-url", "url"), of("box-qr", "qr"), of("box-stripe", "stripe")]), ["Sandbox", "Sandbox · scan a code", "Sandbox · card"]);
+  assert.deepEqual(names([of("a", "qr", "alipay"), of("b", "qr", "alipay"), of("c", "url", "alipay")]), ["Alipay · scan a code · a", "Alipay · scan a code · b", "Alipay"]);
+  assert.deepEqual(names([of("box-stripe", "stripe")]), ["Sandbox"]);
 });
 
 test("the address that opens a code's app", () => {

@@ -11,7 +11,7 @@ struct AssetTests {
 
     @Test func `every file is embedded as it is`() throws {
         let files = PageFiles()
-        for folder in ["Assets", "Templates", "Texts"] {
+        for folder in ["Assets", "Icons", "Templates", "Texts"] {
             let paths = try FileManager.default.subpathsOfDirectory(atPath: Self.root.appending(path: folder).path)
                 .filter { $0.contains(".") }.map { "\(folder)/\($0)" }
             #expect(Set(files.paths.filter { $0.hasPrefix(folder) }) == Set(paths))
@@ -23,9 +23,10 @@ struct AssetTests {
 
     @Test func `every template is well formed`() { #expect(Pages(PageFiles(), accent: "#0a6cff").faults.isEmpty) }
 
-    @Test func `every language has the same texts, with the same values in them`() throws {
-        let tables = PageLocale.allCases.map { PageTexts($0, PageFiles()).table }
-        #expect(tables[0].count > 100 && Set(tables[0].keys) == Set(tables[1].keys))
+    @Test(arguments: [(nil, 100), ("home", 30)] as [(String?, Int)])
+    func `every language has the same texts, with the same values in them`(_ page: String?, _ least: Int) throws {
+        let tables = PageLocale.allCases.map { PageTexts($0, PageFiles(), of: page).table }
+        #expect(tables[0].count > least && Set(tables[0].keys) == Set(tables[1].keys))
         for (key, text) in tables[0] {
             let values = [text, tables[1][key] ?? ""].map {
                 Set($0.matches(of: /\{[a-z_]+\}/).map { String($0.output) })
@@ -67,6 +68,12 @@ struct AssetTests {
                 #expect(assets.asset(named: String(path.dropFirst("/assets/".count))) != nil, "\(path) in \(address)")
             }
         }
+    }
+
+    @Test func `the icon is an ICO file, and other tables of texts than the module's are not served`() {
+        // The type 1 of the format, with three images.
+        #expect(Pages(PageFiles(), accent: "#0a6cff").icon.prefix(6) == Data([0, 0, 1, 0, 3, 0]))
+        #expect(Assets(PageFiles(), accent: "#0a6cff").all.filter { $0.contains("/texts/") }.count == 2)
     }
 
     @Test(arguments: [("#0a6cff", "#ffffff"), ("#ffd400", "#000000"), ("#c2185b", "#ffffff")])

@@ -98,6 +98,27 @@ struct CashierPageTests {
     }
 
     @Test(arguments: [
+        ("Declined. Try again.", "Declined.", "Try again."), ("付款失败。请重试。", "付款失败。", "请重试。"),
+        ("The bank declined.", "The bank declined.", nil), ("Card 1.5 declined", "Card 1.5 declined", nil),
+        ("", "", nil),
+    ])
+    func `a message is a title and the rest`(_ text: String, _ first: String, _ rest: String?) {
+        let sentences = PageWords.sentences(text)
+        #expect(sentences.first == first && sentences.rest == rest)
+    }
+
+    @Test func `two ways to pay of one name are told apart`() {
+        func names(_ methods: [(String, ContractType, String)]) -> [String] {
+            MethodWords(t: PageTexts(.english, PageFiles())).words(
+                methods.map { MethodFacts(account: $0, kind: $2, display_name: "Sandbox", type: $1) }
+            ).map(\.name)
+        }
+        let sandbox = names([("a", .url, "sandbox"), ("b", .qr, "sandbox"), ("c", .stripe, "sandbox")])
+        #expect(sandbox == ["Sandbox", "Sandbox · scan a code", "Sandbox · card"])
+        #expect(names([("a", .url, "alipay"), ("b", .url, "alipay")]) == ["Alipay · a", "Alipay · b"])
+    }
+
+    @Test(arguments: [
         ("Mozilla/5.0 MicroMessenger/8.0", [], true),
         ("Mozilla/5.0", ["wx:qr", "alipay_web:url"], false),
         ("Mozilla/5.0 AlipayClient/10", ["alipay_web:url", "wx:qr"], false),

@@ -22,6 +22,8 @@ struct ConfigurationModeTests {
             FaultCase(
                 "private webhooks", "webhooks: {allow_private_networks: true}", "webhooks.allow_private_networks"),
             FaultCase(
+                "an App Store in a box", "development: {appstore: true}", "development.appstore", "write false"),
+            FaultCase(
                 "an http key set", "auth: {jwks_url: http://127.0.0.1/jwks, issuer: a, audience: b}", "auth.jwks_url",
                 "http"),
         ])
@@ -31,6 +33,28 @@ struct ConfigurationModeTests {
         #expect(lines.count == 1)
         #expect(lines.first?.contains(": \(fault.key): ") == true)
         #expect(lines.first?.contains(fault.says) == true)
+    }
+
+    @Test(
+        arguments: [
+            ([:], false, nil), (["development": "{}"], false, nil), (["development": "{appstore: false}"], false, nil),
+            (["development": "{appstore: true, appstore_file: \"\"}"], true, nil),
+            (["development": "{appstore: true, appstore_file: shop.storekit}"], true, "shop.storekit"),
+            (["development": "{appstore: false, appstore_file: shop.storekit}"], false, nil),
+        ] as [([String: String], Bool, String?)])
+    func `the App Store in a box runs only where it is asked for`(
+        _ sections: [String: String], _ runs: Bool, _ file: String?
+    ) throws {
+        let configuration = try ConfigurationFixture.development(sections).with(file: "shop.storekit", "{}").load()
+        #expect(configuration.development.appStore == runs)
+        #expect(configuration.development.appStoreFile?.split(separator: "/").last.map(String.init) == file)
+    }
+
+    @Test func `the box's file must be readable`() throws {
+        let lines = try ConfigurationFixture.development(["development": "{appstore: true, appstore_file: no.storekit}"]
+        )
+        .faults()
+        #expect(lines.count == 1 && lines.first?.contains("development.appstore_file: ") == true)
     }
 
     @Test func `a key set alone lacks two things`() throws {

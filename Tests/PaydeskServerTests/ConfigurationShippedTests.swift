@@ -20,6 +20,7 @@ struct ConfigurationShippedTests {
     @Test func `the shipped folder serves in development with every contract`() throws {
         let configuration = try ShippedConfiguration.load()
         #expect(configuration.isDevelopment && configuration.databaseURL == "sqlite:var/paydesk.db")
+        #expect(configuration.development.appStore && configuration.development.appStoreFile == nil)
         #expect(
             configuration.accounts.map(\.id.rawValue) == ["apple-iap", "sandbox-qr", "sandbox-stripe", "sandbox-url"])
         #expect(configuration.accounts.map(\.routing.priority) == [100, 49, 48, 50])

@@ -39,7 +39,7 @@ struct OutgoingWebhooksTests {
         try await Self.withServer(["HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"]) { server, webhooks in
             for _ in 0..<2 {
                 let session = try await webhooks.open(try Self.url(server)).get()
-                for _ in 0..<3 { #expect(await session.post(Self.message) == .replied(status: 200)) }
+                for _ in 0..<3 { #expect(await session.post(Self.message) == .replied(status: 200, body: "ok")) }
                 await session.close()
             }
             #expect(server.connections == 1)
@@ -68,7 +68,8 @@ struct OutgoingWebhooksTests {
         try await Self.withServer([head] + Array(repeating: String(repeating: "x", count: 1 << 20), count: 1_024)) {
             server, webhooks in
             let session = try await webhooks.open(try Self.url(server)).get()
-            #expect(await session.post(Self.message) == .replied(status: 200))
+            #expect(
+                await session.post(Self.message) == .replied(status: 200, body: String(repeating: "x", count: 1_000)))
             await server.end()
             #expect(server.sentBytes < 64 << 20)
             await session.close()
@@ -139,8 +140,8 @@ struct OutgoingWebhooksTests {
     private static let own = IPAddress.v4(0x7F00_0001)
 
     static let lines: [(addresses: [IPAddress], connections: Int, reply: WebhookReply)] = [
-        ([own] + deaf, 1, .replied(status: 200)), (deaf + [own], 1, .replied(status: 200)),
-        ([deaf[0], own, deaf[1]], 1, .replied(status: 200)), (deaf, 0, .failed(.connection)),
+        ([own] + deaf, 1, .replied(status: 200, body: "ok")), (deaf + [own], 1, .replied(status: 200, body: "ok")),
+        ([deaf[0], own, deaf[1]], 1, .replied(status: 200, body: "ok")), (deaf, 0, .failed(.connection)),
         (deaf + deaf + [own], 0, .failed(.connection)),
     ]
 

@@ -42,6 +42,17 @@ wait "$server" 2>/dev/null || true
 start
 [ "$(status)" = paid ] || { echo "the order is not paid any more"; exit 1; }
 "$binary" check
+
+# The lines of the second chapter of both README files, as they stand there.
+for readme in README.md README.zh-CN.md; do
+    awk '/^## /{chapter++} chapter == 2 && /^```/{block = !block; next} chapter == 2 && block' "$root/$readme" \
+        | sed "s|http://127.0.0.1:8080|$url|; s|^.build/release/paydesk|\"$binary\"|" >box.sh
+    [ "$(wc -l <box.sh)" -eq 6 ]
+    sh -eu box.sh >box.out
+    grep -q DID_RENEW box.out || { echo "$readme: the subscription has not renewed"; cat box.out; exit 1; }
+    grep -q '"active":true' box.out || { echo "$readme: the subscription is not active"; cat box.out; exit 1; }
+done
+echo "smoke: bought in the box, and renewed a month later"
 kill -TERM "$server"
 wait "$server"
 server=""

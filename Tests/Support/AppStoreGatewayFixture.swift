@@ -16,6 +16,8 @@ package struct AppStoreGatewayFixtureSetup: Sendable {
     package var maxHours: Int64? = 0
     package var isDevelopment = true
     package var trustsMint = true
+    /// True where the account takes the test chain for the one of an App Store in a box.
+    package var isBox = false
     package var checksXcode = true
     /// The transport that answers for Apple's server API; nil for an account without a key.
     package var appStore: (any HTTPTransport)?
@@ -26,6 +28,13 @@ package struct AppStoreGatewayFixtureSetup: Sendable {
     package var verifyReceiptURL: String?
 
     package init() {}
+
+    /// The access to an App Store in a box that signs with the test chain; nil unless ``isBox``.
+    package var box: AppStoreBoxAccess? {
+        guard isBox, let root = FileManager.default.contents(atPath: AppleTestCertificates.rootFile) else { return nil }
+        return AppStoreBoxAccess(
+            roots: [Array(root)], keyID: "", issuerID: "", privateKey: "", address: "http://127.0.0.1:1/dev/appstore")
+    }
 
     package init(_ edit: (inout AppStoreGatewayFixtureSetup) -> Void) { edit(&self) }
 
@@ -41,7 +50,7 @@ package struct AppStoreGatewayFixtureSetup: Sendable {
             app["shared_secret"] = sharedSecret.map(SettingValue.text)
             return SettingValue.object(app)
         }
-        var roots = trustsMint ? [AppleTestCertificates.rootFile] : []
+        var roots = trustsMint && !isBox ? [AppleTestCertificates.rootFile] : []
         if trustsReceipts { roots.append(AppleReceipt.rootFile) }
         var settings: [String: SettingValue] = [
             "apps": .list(apps),
@@ -92,9 +101,11 @@ package struct AppStoreGatewayFixture: Sendable {
         let account = ConfiguredAccount(
             id: id,
             provider: try AppleIAPProvider(
-                account: ProviderAccount(id: id, settings: setup.settings, isDevelopment: setup.isDevelopment),
+                account: ProviderAccount(
+                    id: id, settings: setup.settings, isDevelopment: setup.isDevelopment, box: setup.box),
                 context: ProviderContext(
-                    http: setup.appStore ?? desk.transport, time: base.time, random: base.random,
+                    http: setup.appStore ?? desk.transport, time: base.time.real, businessTime: base.time,
+                    random: base.random,
                     book: StoredBook(store: desk.store, account: id), notifyURL: "", publicURL: GatewayFixture.publicURL
                 ),
                 // A pause moves the clock by its length instead of taking time.

@@ -9,12 +9,13 @@ extension GatewayFixture {
     /// This desk's gateway with another store, retention, account or pause.
     package func node(
         store: Store? = nil, retention: RetentionPolicy? = nil, replacing account: ConfiguredAccount? = nil,
+        box: BoxSettings? = nil,
         pause: @escaping @Sendable (Duration) async -> Void = Pauses.forever
     ) -> Gateway {
         var settings = gateway.settings
         if let retention { settings.retention = retention }
         let accounts = gateway.registry.accounts.map { $0.id == account?.id ? account ?? $0 : $0 }
-        return gateway(store: store, accounts: accounts, settings: settings, pause: pause)
+        return gateway(store: store, accounts: accounts, settings: settings, box: box, pause: pause)
     }
 
     /// This desk's gateway with accounts of providers that the desk does not have.
@@ -33,7 +34,8 @@ extension GatewayFixture {
         let id = try AccountID.test(name)
         let token = Self.notifyToken(name)
         let context = ProviderContext(
-            http: http, time: gateway.time, random: gateway.random, book: StoredBook(store: store, account: id),
+            http: http, time: gateway.time.real, businessTime: gateway.time, random: gateway.random,
+            book: StoredBook(store: store, account: id),
             notifyURL: "\(Self.publicURL)/v1/notify/\(token)", publicURL: Self.publicURL)
         return ConfiguredAccount(
             id: id, provider: try make(context), isTest: isTest, enabled: true,
@@ -41,7 +43,7 @@ extension GatewayFixture {
     }
 
     private func gateway(
-        store: Store? = nil, accounts: [ConfiguredAccount], settings: GatewaySettings? = nil,
+        store: Store? = nil, accounts: [ConfiguredAccount], settings: GatewaySettings? = nil, box: BoxSettings? = nil,
         pause: @escaping @Sendable (Duration) async -> Void = Pauses.forever
     ) -> Gateway {
         let base = gateway
@@ -49,9 +51,9 @@ extension GatewayFixture {
             store: store ?? base.store,
             registry: ProviderRegistry(
                 kinds: Array(base.registry.kinds.values) + accounts.map { type(of: $0.provider) }, accounts: accounts),
-            keyRing: base.keyRing, time: base.time, random: base.random, calls: base.calls,
+            keyRing: base.keyRing, clock: base.clock, random: base.random, calls: base.calls,
             webhooks: base.webhookTransport,
-            settings: settings ?? base.settings, logger: base.logger, pause: pause)
+            settings: settings ?? base.settings, logger: base.logger, box: box, pause: pause)
     }
 
     /// A sandbox account with a wrong secret, as after an operator's mistake.
@@ -68,6 +70,14 @@ extension GatewayFixture {
             isTest: true, enabled: true, routing: AccountRouting(platforms: [.web], priority: 50),
             notifyToken: Self.notifyToken(name)
         )
+    }
+
+    /// Sets the offset of business time in the database, and lets this node read it.
+    package func setOffset(_ seconds: Int64) async throws {
+        try await store.write { tx in
+            try tx.execute("UPDATE clock SET offset_seconds = ?, version = version + 1", seconds)
+        }
+        try await gateway.clock.read(from: store)
     }
 
     /// The present time of the database in seconds since 1970: its own time on PostgreSQL, the node's on SQLite.

@@ -147,4 +147,14 @@ package struct FaultySandbox: PaymentPageServing, InstrumentCharging {
     package func act(_ payment: ID<Payment>, form: [String: String]) async throws(ProviderError) -> PaymentPage? {
         try await sandbox.act(payment, form: form)
     }
+
+    package func page(_ payment: ID<Payment>, for visitor: PageVisitor) async throws(ProviderError) -> PaymentPage? {
+        try await sandbox.page(payment, for: visitor)
+    }
+
+    package func act(
+        _ payment: ID<Payment>, form: [String: String], for visitor: PageVisitor
+    ) async throws(ProviderError) -> PaymentPage? {
+        try await sandbox.act(payment, form: form, for: visitor)
+    }
 }

@@ -17,6 +17,11 @@ package struct GatewayFixtureSetup: Sendable {
     package var rehearse = false
     package var ownership = OwnershipRules()
     package var callsPerAccount = 64
+    /// The most live streams of the node.
+    package var streams = 100
+    package var snapshots = SnapshotLife()
+    /// True for tests that move the clock.
+    package var isDevelopment = false
     /// False for tests that break the stored facts on purpose.
     package var checksInvariants = true
     /// Records the statements of the gateway, and may delay them; nil for the desk's own watch.
@@ -66,18 +71,20 @@ package struct GatewayFixture: Sendable {
         keyRing = try KeyRing(keys: [Data(repeating: 7, count: 32)])
         let random = SeededRandom(UInt64(TestTemplates.nextNumber())).source
         let watched = Store(engine: WatchedEngine(database.store.engine, watch))
+        let node = NodeClock(real: clock.time)
         let accounts = try Self.accounts(
-            watched, clock: clock, random: random, transport: transport, line: line, scripted: scripted)
+            watched, clock: clock, businessTime: node.time, random: random, transport: transport, line: line,
+            scripted: scripted)
         gateway = Gateway(
             store: watched,
             registry: ProviderRegistry(
                 kinds: [FaultySandbox.self, AppleIAPProvider.self, ScriptedProvider.self], accounts: accounts),
-            keyRing: keyRing, time: clock.time, random: random, calls: ProviderCalls(), webhooks: endpoints,
+            keyRing: keyRing, clock: node, random: random, calls: ProviderCalls(), webhooks: endpoints,
             settings: GatewaySettings(
                 publicURL: Self.publicURL, returnURLs: setup.returnURLs, policies: setup.policies,
-                meters: try Self.meters(), defaultCurrency: setup.defaultCurrency, ownership: setup.ownership,
-                callsPerAccount: setup.callsPerAccount,
-                pages: setup.pages),
+                meters: try Self.meters(), defaultCurrency: setup.defaultCurrency, isDevelopment: setup.isDevelopment,
+                ownership: setup.ownership, callsPerAccount: setup.callsPerAccount, pages: setup.pages,
+                streams: setup.streams, snapshots: setup.snapshots),
             logger: setup.logger, pause: Pauses.forever)
         transport.connect(to: gateway)
         _ = try await gateway.catalogue.merge(try FixtureCatalogue.skus(), context: .test)
@@ -93,12 +100,14 @@ package struct GatewayFixture: Sendable {
     }
 
     private static func accounts(
-        _ store: Store, clock: FixtureClock, random: RandomSource, transport: FixtureTransport, line: SandboxFaults,
+        _ store: Store, clock: FixtureClock, businessTime: BusinessTime, random: RandomSource,
+        transport: FixtureTransport, line: SandboxFaults,
         scripted: ScriptedProvider
     ) throws -> [ConfiguredAccount] {
         func context(_ id: AccountID) -> ProviderContext {
             ProviderContext(
-                http: transport, time: clock.time, random: random, book: StoredBook(store: store, account: id),
+                http: transport, time: clock.time, businessTime: businessTime, random: random,
+                book: StoredBook(store: store, account: id),
                 notifyURL: "\(publicURL)/v1/notify/\(notifyToken(id.rawValue))", publicURL: publicURL)
         }
         func account(_ id: AccountID, _ settings: [String: SettingValue]) -> ProviderAccount {

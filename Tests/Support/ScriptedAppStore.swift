@@ -65,7 +65,8 @@ extension AppStoreGatewayFixture {
         ])
         let id = try AccountID.test("apple-iap")
         let context = ProviderContext(
-            http: appStore, time: gateway.time, random: gateway.random, book: StoredBook(store: store, account: id),
+            http: appStore, time: gateway.time.real, businessTime: gateway.time, random: gateway.random,
+            book: StoredBook(store: store, account: id),
             notifyURL: "", publicURL: GatewayFixture.publicURL)
         let provider = try AppleIAPProvider(
             account: ProviderAccount(id: id, settings: ProviderSettings(settings), isDevelopment: true),

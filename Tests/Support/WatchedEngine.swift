@@ -60,6 +60,10 @@ package struct WatchedEngine: StoreEngine {
 
     package func databaseTime() async throws -> Int64 { try await base.databaseTime() }
     package func liveNodes() async throws -> Int64 { try await base.liveNodes() }
+    package func listen(to channel: String, _ take: @escaping @Sendable (DatabaseMessage) -> Void) async {
+        await base.listen(to: channel, take)
+    }
+
     package func close() async { await base.close() }
     /// Closes the engine: no test runs it as a service.
     package func run() async throws { await base.close() }

@@ -2,8 +2,9 @@ import NIOCore
 
 /// Whole requests as bytes, made before anything is measured.
 enum RequestBytes {
-    static func get(_ path: String, port: UInt16, token: String? = nil) -> ByteBuffer {
-        ByteBuffer(string: "GET \(path) HTTP/1.1\r\n\(fields(port, token))\r\n")
+    static func get(_ path: String, port: UInt16, token: String? = nil, cookie: String? = nil) -> ByteBuffer {
+        let more = cookie.map { "Cookie: \($0)\r\n" } ?? ""
+        return ByteBuffer(string: "GET \(path) HTTP/1.1\r\n\(fields(port, token))\(more)\r\n")
     }
 
     /// - Parameter key: an `Idempotency-Key`.

@@ -12,7 +12,9 @@ struct Installation: Sendable {
         case none
 
         fileprivate var yaml: String {
-            let off = "user_per_second: 0, user_burst: 0, key_per_second: 0, key_burst: 0, sessions_per_minute: 0"
+            let off =
+                "user_per_second: 0, user_burst: 0, key_per_second: 0, key_burst: 0, sessions_per_minute: 0, "
+                + "pages_per_second: 0, pages_burst: 0"
             return switch self {
             case .all: ""
             case .concurrency: "limits: {\(off)}"

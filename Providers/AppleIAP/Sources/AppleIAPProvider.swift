@@ -22,6 +22,8 @@ public struct AppleIAPProvider: PaymentProvider {
     let verifyReceipt: VerifyReceiptClient?
     public let syncInterval: Int64
     let time: TimeSource
+    /// The kind's manifest; an account that asks an App Store in a box follows business time, as the box does.
+    public let manifest: ProviderManifest
     let log: ProviderLog
 
     public init(account: ProviderAccount, context: ProviderContext) throws(ProviderSetupError) {
@@ -36,12 +38,23 @@ public struct AppleIAPProvider: PaymentProvider {
         trust = try AppleIAPTrust(account)
         serverAPIs = try AppStoreServerAPI.all(account, context, pause: pause)
         time = context.time
+        let asksBox = serverAPIs.contains(where: \.isBox)
+        var manifest = Self.manifest
+        manifest.followsBusinessTime = asksBox
+        self.manifest = manifest
         log = context.log
         sharedSecrets = SharedSecrets(account.settings)
         verifyReceipt = VerifyReceiptClient(
             account.settings.object("api").text("verify_receipt_url"), http: context.http, time: context.time)
-        syncInterval = (account.settings.integer("sync_interval_hours") ?? 12) * 3_600
+        let interval = (account.settings.integer("sync_interval_hours") ?? 12) * 3_600
+        syncInterval = asksBox ? max(interval, Self.boxInterval) : interval
     }
+
+    /// The least seconds between two questions to the App Store in a box: a move of the clock stops at each, and the
+    /// end of a period is asked about in any case.
+    ///
+    /// It is less than the 30 days for which Apple's sandbox keeps notifications.
+    private static let boxInterval: Int64 = 28 * 86_400
 
     /// Returns true where purchases of Production are not accepted.
     public static func isTest(_ settings: ProviderSettings) -> Bool {

@@ -191,6 +191,7 @@ extension StorePurchase {
             promotionalOfferID: purchase.promotionalOfferID)
         webOrderLineItemID = purchase.webOrderLineItemID.map(String.init)
         self.receipt = digest
+        if receipt.isFromBox { box = true }
         // All entitlements of a volume purchase end with it.
         if receipt.isVolumePurchase { receiptEndsAt = receipt.expirationDate }
     }

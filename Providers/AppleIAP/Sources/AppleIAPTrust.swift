@@ -26,6 +26,7 @@ struct AppleIAPTrust: Sendable {
             environments.contains(.production) ? apps.filter { $0.appAppleID == nil }.map(\.bundleID) : []
         let configuration = AppleVerifierConfiguration(
             apps: apps, environments: environments, extraRoots: try Self.certificates("root_certificates", settings),
+            boxRoots: account.isDevelopment ? account.box?.roots ?? [] : [],
             xcodeCertificates: try Self.certificates("xcode_certificates", settings))
         do throws(AppleVerifierSetupError) {
             verifier = try AppleVerifier(configuration)
@@ -40,7 +41,8 @@ struct AppleIAPTrust: Sendable {
             default: .all
             }
         testPurchases = TestPurchaseRules(
-            entitled: entitled, maxHours: sandbox.integer("max_hours") ?? (account.isDevelopment ? 0 : 24))
+            entitled: entitled, maxHours: sandbox.integer("max_hours") ?? (account.isDevelopment ? 0 : 24),
+            takesBox: account.isDevelopment)
         takesSimulatorReceipts = account.isDevelopment && environments.contains(.xcode)
     }
 
@@ -71,6 +73,10 @@ struct AppleIAPTrust: Sendable {
             .init(
                 setting: "root_certificates[\(index)]", problem: "is no CA certificate that can anchor a chain",
                 remedy: "Name the root of your test chain.")
+        case .unusableBoxRoot:
+            .init(
+                setting: "apps", problem: "cannot be sold in the App Store in a box: its root is damaged",
+                remedy: "Write development.appstore: false, or restore the database.")
         case .unusableXcodeCertificate(let index):
             .init(
                 setting: "xcode_certificates[\(index)]", problem: "is no certificate with a P-256 key",

@@ -22,6 +22,7 @@ extension StorePurchase {
         offer = transaction.offer.map(StoreOffer.init)
         commitmentEndsAt = transaction.commitment?.expiresDate
         webOrderLineItemID = .lineItem(transaction.webOrderLineItemID)
+        if transaction.signer == .box { box = true }
     }
 }
 

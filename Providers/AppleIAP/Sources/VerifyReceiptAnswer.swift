@@ -146,6 +146,7 @@ private struct Row: Decodable {
             promotionalOfferID: text("promotional_offer_id"))
         purchase.webOrderLineItemID = .lineItem(text("web_order_line_item_id"))
         purchase.receipt = receipt.digest
+        purchase.box = receipt.entries.first?.purchase.box
         return purchase
     }
 

@@ -11,6 +11,7 @@ public struct SandboxProvider: PaymentPageServing {
     public static let manifest = ProviderManifest(
         kind: "sandbox", displayName: "Sandbox", contractTypes: [.stripe, .url, .qr, .none], cancel: .definite,
         refunds: .partial, notifications: [.post], instruments: [.encrypted, .decrypted], developmentOnly: true,
+        followsBusinessTime: true,
         settings: SandboxSettings.schema)
 
     /// Returns true, because no real money moves.
@@ -37,7 +38,7 @@ public struct SandboxProvider: PaymentPageServing {
         self.account = account.id
         self.context = context
         self.sleep = sleep
-        upstream = SandboxUpstream(book: context.book, time: context.time)
+        upstream = SandboxUpstream(book: context.book, time: context.businessTime)
     }
 
     public var contractTypes: Set<ContractType> { [settings.contract] }
@@ -118,23 +119,37 @@ public struct SandboxProvider: PaymentPageServing {
 /// The pay page ignores `reply` and `delay_ms`, which only apply to Paydesk's calls, not to the payer's.
 extension SandboxProvider {
     public func page(_ payment: ID<Payment>) async throws(ProviderError) -> PaymentPage? {
-        try await upstream.payment(payment).map { .html(SandboxPage.html(payment, $0, now: context.time.now)) }
+        try await page(payment, for: PageVisitor())
     }
 
     public func act(_ payment: ID<Payment>, form: [String: String]) async throws(ProviderError) -> PaymentPage? {
+        try await act(payment, form: form, for: PageVisitor())
+    }
+
+    public func page(_ payment: ID<Payment>, for visitor: PageVisitor) async throws(ProviderError) -> PaymentPage? {
+        try await upstream.payment(payment).map { html(payment, $0, visitor) }
+    }
+
+    public func act(
+        _ payment: ID<Payment>, form: [String: String], for visitor: PageVisitor
+    ) async throws(ProviderError) -> PaymentPage? {
         guard try await upstream.payment(payment) != nil else { return nil }
         guard let act = form["outcome"].flatMap(SandboxPayerAct.init) else {
             return .refused("The form needs the field outcome: succeed, fail or pending.")
         }
         let nonce = Hex.encoded(context.random.bytes(8))
-        let event = SandboxPayment.Event(id: "\(payment.rawValue)-\(act.rawValue)-\(nonce)", at: context.time.now)
+        let event = SandboxPayment.Event(
+            id: "\(payment.rawValue)-\(act.rawValue)-\(nonce)", at: context.businessTime.now)
         guard let after = try await upstream.act(payment, act, event) else { return nil }
-        guard let announced = after.announces(act, event, now: context.time.now) else {
-            return .html(SandboxPage.html(payment, after, now: context.time.now))
+        guard let announced = after.announces(act, event, now: context.businessTime.now) else {
+            return html(payment, after, visitor)
         }
         await notify(payment, after, act, announced)
-        return after.returnURL.map(PaymentPage.redirect)
-            ?? .html(SandboxPage.html(payment, after, now: context.time.now))
+        return after.returnURL.map(PaymentPage.redirect) ?? html(payment, after, visitor)
+    }
+
+    private func html(_ id: ID<Payment>, _ payment: SandboxPayment, _ visitor: PageVisitor) -> PaymentPage {
+        .html(SandboxPage(id, payment, now: context.businessTime.now, for: visitor).html)
     }
 
     /// Sends the signed notification; it is not repeated where it does not arrive, because a query returns the state

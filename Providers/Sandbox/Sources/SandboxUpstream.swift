@@ -10,7 +10,7 @@ struct SandboxUpstream: Sendable {
     static let refundLimit = 256
 
     let book: any AccountBook
-    let time: TimeSource
+    let time: BusinessTime
 
     func payment(_ id: ID<Payment>) async throws(ProviderError) -> SandboxPayment? {
         try Self.read(try await book.value(id.rawValue))

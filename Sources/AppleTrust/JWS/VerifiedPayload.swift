@@ -16,6 +16,8 @@ public struct VerifiedPayload: Sendable {
     public enum Signer: Sendable, Hashable {
         /// A chain to a trusted root, with Apple's markers.
         case apple
+        /// A chain to a configured root of an App Store in a box, with Apple's markers.
+        case box
         /// A configured Xcode certificate.
         case xcodeCertificate
         /// An unchecked signature of Xcode: no Xcode certificates are configured.
@@ -39,14 +41,20 @@ public struct VerifiedPayload: Sendable {
 /// Decides whether a JWS was signed by Apple, or by Xcode where that is allowed; only this makes a `VerifiedPayload`.
 struct JWSAuthenticator: Sendable {
     let chains: ChainValidator<StoreJWSProfile>
+    /// The fingerprints of the roots of an App Store in a box.
+    let box: Set<SHA256Digest>
     /// True where a JWS of Xcode's local StoreKit may pass.
     let allowsXcode: Bool
     /// Xcode's certificates; without any, Xcode's signatures are not checked.
     let xcodeCertificates: [XcodeCertificate]
     let headers = HeaderMemory()
 
-    init(chains: ChainValidator<StoreJWSProfile>, allowsXcode: Bool, xcodeCertificates: [XcodeCertificate]) {
+    init(
+        chains: ChainValidator<StoreJWSProfile>, box: Set<SHA256Digest> = [], allowsXcode: Bool,
+        xcodeCertificates: [XcodeCertificate]
+    ) {
         self.chains = chains
+        self.box = box
         self.allowsXcode = allowsXcode
         self.xcodeCertificates = xcodeCertificates
     }
@@ -60,7 +68,7 @@ struct JWSAuthenticator: Sendable {
         }
         let chain = try chain(of: jws)
         try RawSignature.check(jws.compact.signature, over: jws.compact.signingInput, by: chain.leafKey)
-        return VerifiedPayload(jws, signer: .apple)
+        return VerifiedPayload(jws, signer: box.contains(chain.anchor) ? .box : .apple)
     }
 
     private func chain(of jws: UnverifiedJWS) throws(AppleRefusal) -> ValidChain<StoreJWSProfile> {

@@ -8,8 +8,11 @@ struct AuthenticReceipt: Sendable {
     let creationDate: Int64
     /// The SHA-256 of the signed content.
     let contentDigest: [UInt8]
+    /// True where an App Store in a box signed it.
+    let isFromBox: Bool
 
-    fileprivate init(_ receipt: UnverifiedReceipt) {
+    fileprivate init(_ receipt: UnverifiedReceipt, isFromBox: Bool) {
+        self.isFromBox = isFromBox
         contentDigest = Array(SHA256.hash(data: receipt.content))
         attributes = receipt.attributes
         creationDate = receipt.creationDate
@@ -62,6 +65,8 @@ struct UnverifiedReceipt: Sendable {
 /// Decides whether a receipt was signed by Apple; only this makes an `AuthenticReceipt`.
 struct ReceiptAuthenticator: Sendable {
     let chains: ChainValidator<AppReceiptProfile>
+    /// The fingerprints of the roots of an App Store in a box.
+    let box: Set<SHA256Digest>
     /// The SHA-256 of Apple's root: a receipt contains its root, which is trusted if it is this one.
     let pinnedRoot: [UInt8]
 
@@ -70,7 +75,7 @@ struct ReceiptAuthenticator: Sendable {
         try RSASignature.checkAlgorithms(signer)
         let chain = try chain(of: receipt)
         try RSASignature.check(signer, over: receipt.content, by: chain.leafKey)
-        return AuthenticReceipt(receipt)
+        return AuthenticReceipt(receipt, isFromBox: box.contains(chain.anchor))
     }
 
     private func chain(of receipt: UnverifiedReceipt) throws(AppleRefusal) -> ValidChain<AppReceiptProfile> {

@@ -27,10 +27,13 @@ public struct VerifiedReceipt: Sendable {
     ///
     /// The digest identifies the receipt, because the envelope around the content is not signed and can be changed.
     public let contentDigest: [UInt8]
+    /// True where an App Store in a box signed it.
+    public let isFromBox: Bool
 
     init(_ receipt: AuthenticReceipt, for audience: Audience) throws(AppleRefusal) {
         let fields = receipt.attributes
         contentDigest = receipt.contentDigest
+        isFromBox = receipt.isFromBox
         type = try fields.text(0)
         bundleID = try fields.name(2)
         appItemID = fields.optionalInteger(1)

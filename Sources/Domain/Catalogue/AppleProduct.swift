@@ -36,6 +36,9 @@ package struct AppleProduct: Hashable, Sendable {
     /// The product id for this number of days; a literal is returned as it is.
     package func productID(days: Int64) -> String { Self.pieces(of: product).joined(separator: String(days)) }
 
+    /// The beginning of every product id that this entry fits.
+    package var prefix: String { Self.pieces(of: product).first ?? "" }
+
     /// The days that a product id stands for under this pattern: 1–3,660, no leading zero.
     ///
     /// - Returns: nil when this is no pattern or the id does not fit it.

@@ -36,10 +36,13 @@ extension Dispute {
     /// Returns whether a newer statement replaces the current state.
     ///
     /// The latest time counts, and any state can be left again: a decision can be appealed, and a closed dispute
-    /// re-opened. Within one second an end counts over `open`, and `lost` over `won`, so that every order of arrival
-    /// leads to one state.
-    package func isFollowed(by next: State, at time: Timestamp) -> Bool {
-        (time, next.finality) > (toldAt, state.finality)
+    /// re-opened. Within one second an end counts over `open`, and `lost` over `won`, so that the order of arrival does
+    /// not matter; only a dispute that was open before its end is re-opened by another statement of that second.
+    ///
+    /// - Parameter wasOpen: true where an earlier statement opened it.
+    package func isFollowed(by next: State, at time: Timestamp, wasOpen: Bool) -> Bool {
+        if time == toldAt, next == .open, wasOpen { return state != .open }
+        return (time, next.finality) > (toldAt, state.finality)
     }
 }
 

@@ -73,6 +73,10 @@ public struct StorePurchase: Sendable, Equatable, Codable {
     public var receiptRevocation: ReceiptRevocation?
     /// The end of the volume purchase whose receipt this was read from.
     public var receiptEndsAt: Int64?
+    /// True where an App Store in a box sold it.
+    ///
+    /// nil, as earlier releases stored it, counts as false.
+    public var box: Bool?
 
     public init(
         environment: Environment, bundleID: String, productID: String, transactionID: String,
@@ -102,6 +106,9 @@ public struct StorePurchase: Sendable, Equatable, Codable {
 }
 
 extension StorePurchase {
+    /// True where an App Store in a box sold it: nobody paid, and in production it entitles nobody.
+    package var isFromBox: Bool { box == true }
+
     package var purchased: Timestamp { Timestamp(purchasedAt.flooredSeconds) }
     package var expires: Timestamp? { expiresAt.map { Timestamp($0.flooredSeconds) } }
 

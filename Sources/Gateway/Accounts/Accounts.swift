@@ -19,13 +19,16 @@ package struct Accounts: Sendable {
 
     /// Every account with its present routing and health.
     package func list() async throws(GatewayError) -> [AccountView] {
-        let overrides = try await store.read { db in try db.accounts.listOverrides().value() }
+        let ids = providers.registry.accounts.map(\.id)
+        let (overrides, arrivals) = try await store.read { db in
+            (try db.accounts.listOverrides().value(), try db.notifications.lastArrivals(at: ids))
+        }
         let changed = Set(overrides.map(\.account))
         let unreadable = Set(overrides.filter { $0.routing != nil && Self.override($0).routing == nil }.map(\.account))
         return configured(with: overrides).map {
             AccountView(
                 account: $0, isOverridden: changed.contains($0.id), hasUnreadableRouting: unreadable.contains($0.id),
-                health: providers.load.health(of: $0.id))
+                health: providers.load.health(of: $0.id), lastNotificationAt: arrivals[$0.id])
         }
     }
 
@@ -121,6 +124,8 @@ package struct AccountView: Sendable {
     package let hasUnreadableRouting: Bool
     /// The health by this node's own calls.
     package let health: CircuitBreaker.Health
+    /// The time at which the last notification that verified arrived; nil for none.
+    package let lastNotificationAt: Timestamp?
 }
 
 /// An admin's change of an account; nil leaves a part as it is.

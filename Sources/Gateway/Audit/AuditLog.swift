@@ -15,20 +15,27 @@ package struct AuditView: Encodable, Sendable {
     let after: String
     /// The reason that the actor gave; nil where none was given or the user is erased.
     let reason: String?
+    /// `console` for an act on that page.
+    @Nullable private(set) var via: String?
 }
 
 /// The log of every change: a hash chain for each subject, sealed into one global chain.
 package struct AuditLog: Sendable {
     let store: StoreAccess
-    let time: TimeSource
+    let time: BusinessTime
     let logger: Logger
 
     private static let sealInterval: Int64 = 60
     private static let sealLimit: Int64 = 2_000
 
-    /// The entries, newest first: all, or those about one subject or one user.
+    /// Lists entries, newest first: all, or those that every filter admits.
+    ///
+    /// - Parameters:
+    ///   - subject: an id, or the app's own id of a user.
+    ///   - actor: the whole actor, or an API key's id.
     package func list(
-        subject: String?, user: ExternalUserID?, cursor: String?, limit: Int64
+        subject: String?, user: ExternalUserID?, actor: String? = nil, from: Timestamp? = nil, to: Timestamp? = nil,
+        cursor: String?, limit: Int64
     ) async throws(GatewayError) -> Page<AuditView> {
         let cursor = try Cursor(cursor) { text -> AuditCursor? in
             let parts = text.split(separator: "~", maxSplits: 2).map(String.init)
@@ -36,17 +43,25 @@ package struct AuditLog: Sendable {
             return AuditCursor(at: Timestamp(at), subject: parts[2], position: position)
         }
         let found = try await store.report { db -> [AuditView] in
-            var subject = subject
+            var (subject, actor) = (subject, actor)
             if let user {
                 guard let id = try db.users.findID(user) else { return [] }
                 subject = id.rawValue
+            } else if let name = subject.flatMap({ ExternalUserID($0) }), let id = try db.users.findID(name) {
+                subject = id.rawValue
             }
-            return try db.audit.list(subject: subject, before: cursor.position, limit: limit + 1).map {
+            if let key = try actor.flatMap({ ID<APIKey>($0) }).flatMap({ try db.apiKeys.find($0) }) {
+                actor = Actor.partner(name: key.partner, key: key.id).label
+            }
+            return try db.audit.list(
+                subject: subject, actor: actor, from: from, to: to, before: cursor.position, limit: limit + 1
+            ).map {
                 position, entry in
                 AuditView(
                     subject: entry.subject, position: position, at: entry.at, actor: entry.actor,
                     request_id: entry.requestID,
-                    action: entry.action, before: entry.before, after: entry.after, reason: entry.reason)
+                    action: entry.action, before: entry.before, after: entry.after, reason: entry.reason,
+                    via: entry.via)
             }
         }
         return Page(found, limit: limit) { "\($0.at.rawValue)~\($0.position)~\($0.subject)" }

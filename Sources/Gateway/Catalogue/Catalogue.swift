@@ -37,10 +37,7 @@ package struct Catalogue: Sendable {
     ///
     /// - Throws: `skuNotFound`, `invalidRequest`, `conflict`.
     package func change(_ id: String, _ patch: JSONValue, context: CallContext) async throws(GatewayError) -> SKU {
-        guard let code = SKUCode(id) else { throw .skuNotFound(id) }
-        if case .object(let members) = patch, let renamed = members["id"], renamed != .string(id) {
-            throw .invalidRequest(field: "id", reason: "a SKU's id never changes")
-        }
+        let code = try checkedCode(of: id, in: patch)
         guard let current = try await store.read({ db in try db.skus.find(code) }) else { throw .skuNotFound(id) }
         _ = try patched(current, patch)
         let changed = try await settlements.run(context.audit) { settlement in
@@ -107,7 +104,16 @@ package struct Catalogue: Sendable {
         try await store.read { db in try !db.skus.hasAny() }
     }
 
-    private func validate(_ draft: SKU) throws(GatewayError) -> SKU {
+    /// Returns the id of a SKU that a patch leaves as it is.
+    func checkedCode(of id: String, in patch: JSONValue) throws(GatewayError) -> SKUCode {
+        guard let code = SKUCode(id) else { throw .skuNotFound(id) }
+        if case .object(let members) = patch, let renamed = members["id"], renamed != .string(id) {
+            throw .invalidRequest(field: "id", reason: "a SKU's id never changes")
+        }
+        return code
+    }
+
+    func validate(_ draft: SKU) throws(GatewayError) -> SKU {
         do throws(SKUFault) { return try draft.validated() } catch {
             throw .invalidRequest(field: error.field, reason: error.reason)
         }
@@ -127,7 +133,7 @@ package struct Catalogue: Sendable {
         guard after.kind == before.kind else { throw kindIsFixed }
     }
 
-    private func patched(_ sku: SKU, _ patch: JSONValue) throws(GatewayError) -> SKU {
+    func patched(_ sku: SKU, _ patch: JSONValue) throws(GatewayError) -> SKU {
         let merged: SKU
         do {
             let current = try JSONDecoder().decode(JSONValue.self, from: Data(try sku.storedJSON().utf8))
@@ -146,6 +152,11 @@ package struct Catalogue: Sendable {
 package struct CatalogueImport: Codable, Sendable, Equatable {
     package var added: Int
     package var changed: Int
+
+    package init(added: Int, changed: Int) {
+        self.added = added
+        self.changed = changed
+    }
 }
 
 extension JSONValue {

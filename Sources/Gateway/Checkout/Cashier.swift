@@ -207,10 +207,11 @@ extension Cashier {
 
     /// Cancels a payment that was not sent to its provider.
     private func withdraw(_ payment: ID<Payment>, _ attempt: CheckoutAttempt) async throws(GatewayError) {
+        let real = settlements.time.real.now
         try await settlements.run(attempt.context.audit) { settlement in
             guard let found = try settlement.tx.payments.find(payment).value()?.payment else { return }
             // While this run holds the key, no other run has called the provider.
-            try attempt.keepKey(for: payment, in: settlement.tx, at: settlement.now)
+            try attempt.keepKey(for: payment, in: settlement.tx, at: real)
             let report = PaymentReport(payment: payment, outcome: .cancelled)
             _ = try settlement.apply(.payment(report), from: found.account)
         }
@@ -228,12 +229,12 @@ extension Cashier {
         do throws(GatewayError) {
             for _ in 0..<PaymentAttempts.cancellationRounds {
                 cancelled = try await attempts.cancel(of: order.id, audit: audit, after: cancelled)
-                let (earlier, keyRing) = (cancelled, contracts.keyRing)
+                let (earlier, keyRing, real) = (cancelled, contracts.keyRing, settlements.time.real.now)
                 let next = try await settlements.run(audit) { settlement in
                     try OrderWriter(settlement).addAttempt(
                         order, on: account, attempt.request, earlier, sealedBy: keyRing
                     ) { tx, next in
-                        try attempt.keepKey(for: next, in: tx, at: settlement.now)
+                        try attempt.keepKey(for: next, in: tx, at: real)
                     }
                 }
                 if let next { return next }

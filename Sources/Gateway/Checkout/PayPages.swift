@@ -10,10 +10,12 @@ package struct PayPages: Sendable {
     /// The pay page of a payment.
     ///
     /// - Throws: `notFound` for a kind without pages or a payment that is not this kind's.
-    package func page(kind: String, payment: String) async throws(GatewayError) -> PaymentPage {
+    package func page(
+        kind: String, payment: String, for visitor: PageVisitor = PageVisitor()
+    ) async throws(GatewayError) -> PaymentPage {
         let (id, provider) = try await pageProvider(kind: kind, payment: payment)
         let page: PaymentPage?
-        do throws(ProviderError) { page = try await provider.page(id) } catch {
+        do throws(ProviderError) { page = try await provider.page(id, for: visitor) } catch {
             throw .temporarilyUnavailable(retryAfter: 1)
         }
         guard let page else { throw .notFound }
@@ -22,13 +24,13 @@ package struct PayPages: Sendable {
 
     /// Performs the payer's action on a pay page.
     ///
-    /// - Throws: `notFound` as ``page(kind:payment:)``.
+    /// - Throws: `notFound` as ``page(kind:payment:for:)``.
     package func act(
-        kind: String, payment: String, form: [String: String]
+        kind: String, payment: String, form: [String: String], for visitor: PageVisitor = PageVisitor()
     ) async throws(GatewayError) -> PaymentPage {
         let (id, provider) = try await pageProvider(kind: kind, payment: payment)
         let page = await providers.perform { () async -> Result<PaymentPage?, ProviderError> in
-            do throws(ProviderError) { return .success(try await provider.act(id, form: form)) } catch {
+            do throws(ProviderError) { return .success(try await provider.act(id, form: form, for: visitor)) } catch {
                 return .failure(error)
             }
         }

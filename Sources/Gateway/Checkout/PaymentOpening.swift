@@ -101,11 +101,15 @@ struct PaymentOpening: Sendable {
             let candidate = random.uuid4()
             token = try await store.write { tx in try tx.users.appAccountToken(of: order.user, candidate: candidate) }
         }
+        // A service that keeps the real time is given the end of the order by that time.
+        let expiresAt =
+            account.manifest.followsBusinessTime
+            ? order.expiresAt : settlements.time.realTime(of: order.expiresAt)
         return Prepared(
             order: order, account: account,
             attempt: PaymentAttempt(
                 payment: payment.id, order: order.id, amount: payment.amount, title: order.title,
-                platform: payment.platform, returnURL: payment.returnURL, expiresAt: order.expiresAt,
+                platform: payment.platform, returnURL: payment.returnURL, expiresAt: expiresAt,
                 appleProductIDs: products, appAccountToken: token, accepts: accepts, payerAddress: intent.payerAddress))
     }
 
@@ -146,7 +150,7 @@ struct PaymentOpening: Sendable {
                 // The locks come first, in the order in which every settlement of this payment takes them.
                 guard try settlement.tx.payments.lockWithOrder(payment) else { throw GatewayError.notFound }
                 let isFirst = try settlement.tx.payments.setInstruction(
-                    sealed, offers: opened.instruction.offers, of: payment)
+                    sealed, opened.instruction.type, offers: opened.instruction.offers, of: payment)
                 guard let locked = try LockedPayment.read(payment, in: settlement.tx) else {
                     throw GatewayError.notFound
                 }

@@ -49,6 +49,14 @@ package struct Entitlements: Sendable {
         }
     }
 
+    /// Finds the user whose StoreKit purchases carry a token; nil for an unknown or erased user.
+    package func findUser(appAccountToken token: String) async throws(GatewayError) -> ExternalUserID? {
+        let name = try await store.read { db in
+            try db.users.findID(appAccountToken: token).value().flatMap { try db.users.findExternalID($0) }
+        }
+        return name.flatMap(ExternalUserID.init)
+    }
+
     /// Announces the changes by time alone: each boundary of each user's entitlements once, in order.
     func announceBoundaries() async throws(GatewayError) -> JobOutcome {
         let now = now
@@ -66,7 +74,7 @@ package struct Entitlements: Sendable {
         return .again(after: users.count == Int(Self.boundaryLimit) && failed == 0 ? 0 : Self.boundaryInterval)
     }
 
-    private func announceBoundaries(of user: ID<User>) async throws(GatewayError) {
+    func announceBoundaries(of user: ID<User>) async throws(GatewayError) {
         let audit = AuditContext(actor: .system(JobKind.crossBoundaries.rawValue), requestID: "")
         try await settlements.run(audit) { settlement in
             try settlement.tx.users.lock(user)

@@ -31,7 +31,7 @@ package struct IdempotentRequests: Sendable {
     let store: StoreAccess
     let keyRing: KeyRing
     let ids: IDSource
-    let time: TimeSource
+    let time: BusinessTime
 
     /// The seconds for which the key of a crashed run stays blocked.
     fileprivate static let lease: Int64 = 60
@@ -48,18 +48,18 @@ package struct IdempotentRequests: Sendable {
     ) async throws(GatewayError) -> IdempotentStart {
         let fingerprint = Self.fingerprint(request)
         let earlier = asItCame.map(Self.fingerprint)
-        let (ids, now) = (ids, time.now)
+        let (ids, now) = (ids, time.reading)
         let (caller, claim) = try await store.write { tx in
             let name =
                 switch caller {
-                case .user(let user): try tx.users.ensure(user, candidate: ids.make(), at: now).rawValue
+                case .user(let user): try tx.users.ensure(user, candidate: ids.make(), at: now.business).rawValue
                 case .session(let session): "\(SessionQueries<any Transaction>.callerPrefix)\(session)"
                 case .partner(let partner): "partner/\(partner)"
                 }
             return (
                 name,
                 try tx.idempotencyKeys.claim(
-                    key, caller: name, fingerprint: fingerprint, orEarlier: earlier, at: now, lease: Self.lease)
+                    key, caller: name, fingerprint: fingerprint, orEarlier: earlier, at: now.real, lease: Self.lease)
             )
         }
         switch claim {
@@ -118,6 +118,7 @@ extension Transaction {
 
     /// Binds the key to an object that replaces the first one, which renews the run's lease.
     ///
+    /// - Parameter now: the real time.
     /// - Throws: `requestInProgress` as ``bind(_:to:)``.
     func rebind(_ context: CallContext, to resource: String, at now: Timestamp) throws {
         guard let run = context.idempotency else { return }

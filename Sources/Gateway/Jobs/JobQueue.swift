@@ -7,25 +7,32 @@ package import Store
 package struct JobQueue: Sendable {
     let store: StoreAccess
     let calls: ProviderCalls
-    let time: TimeSource
+    let time: BusinessTime
+    /// The position that each search for jobs reads anew; nil where nobody can move the clock.
+    let movable: NodeClock?
     /// Sleeps; returns at once when its task is cancelled.
     let pause: @Sendable (Duration) async -> Void
     let logger: Logger
 
     /// Claims due jobs of these kinds, at most `limit`.
     ///
-    /// - Parameter accounts: the accounts whose jobs are left out; nil where jobs are not counted by account.
+    /// - Parameters:
+    ///   - accounts: the accounts whose jobs are left out; nil where jobs are not counted by account.
+    ///   - isMove: true for a move of the clock, during which nobody else gets a job.
     package func claim(
-        _ kinds: [JobKind], of endpoints: WebhookHealth = .any, besides accounts: [AccountID]? = nil, limit: Int64
+        _ kinds: [JobKind], of endpoints: WebhookHealth = .any, besides accounts: [AccountID]? = nil, limit: Int64,
+        inMove isMove: Bool = false
     ) async throws(GatewayError) -> [ClaimedJob] {
         // A lane is often woken for a job that another one has taken; the check before it saves a transaction.
-        let due = try await dueKinds(of: kinds, endpoints: endpoints, besides: accounts ?? [])
+        let due = try await dueKinds(
+            of: kinds, endpoints: endpoints, besides: accounts ?? [], inMove: isMove)
         guard let lease = due.map(\.lease).min() else { return [] }
-        let now = time.now
+        let now = time.reading
         return try await store.write { tx in
             let jobs = try tx.jobs.claim(
-                kinds: due.map(\.rawValue), of: endpoints, besides: accounts ?? [], limit: limit, lease: lease, at: now
-            ).compactMap(ClaimedJob.init).map { (job) throws(StoreError) in try tx.prepare(job, at: now) }
+                kinds: due.map(\.rawValue), of: endpoints, besides: accounts ?? [], limit: limit, lease: lease,
+                inMove: isMove, at: now
+            ).compactMap(ClaimedJob.init).map { (job) throws(StoreError) in try tx.prepare(job, at: now.business) }
             guard accounts != nil else { return jobs }
             return try jobs.map { (job) throws(StoreError) in
                 var job = job
@@ -37,24 +44,29 @@ package struct JobQueue: Sendable {
 
     /// The kinds among these for which a job is due that no worker holds.
     func dueKinds(
-        of kinds: [JobKind], endpoints: WebhookHealth = .any, besides accounts: [AccountID] = []
+        of kinds: [JobKind], endpoints: WebhookHealth = .any, besides accounts: [AccountID] = [],
+        inMove isMove: Bool = false
     ) async throws(GatewayError) -> [JobKind] {
-        let now = time.now
-        let names = kinds.map(\.rawValue)
-        return try await store.read { db in
-            try db.jobs.listDueKinds(of: names, endpoints: endpoints, besides: accounts, at: now)
+        let now = time.reading
+        let (names, reads) = (kinds.map(\.rawValue), movable != nil)
+        let (due, state) = try await store.read { db in
+            (
+                try db.jobs.listDueKinds(of: names, endpoints: endpoints, besides: accounts, inMove: isMove, at: now),
+                reads ? try db.clock.find() : nil
+            )
         }
-        .compactMap(JobKind.init)
+        if let state { movable?.adopt(state) }
+        return due.compactMap(JobKind.init)
     }
 
     /// Claims a job, due or not.
     ///
     /// - Returns: nil where another worker has it, or it has ended or is in quarantine.
     func claim(_ kind: JobKind, subject: String) async throws(GatewayError) -> ClaimedJob? {
-        let now = time.now
+        let now = time.reading
         return try await store.write { tx in
-            try tx.jobs.claim(kind: kind.rawValue, subject: subject, lease: kind.lease, at: now)
-                .flatMap(ClaimedJob.init).map { (job) throws(StoreError) in try tx.prepare(job, at: now) }
+            try tx.jobs.claim(kind: kind.rawValue, subject: subject, lease: kind.lease, at: now.real)
+                .flatMap(ClaimedJob.init).map { (job) throws(StoreError) in try tx.prepare(job, at: now.business) }
         }
     }
 
@@ -126,7 +138,7 @@ package struct JobQueue: Sendable {
     ///
     /// - Returns: false where another worker has the job.
     func keepsLease(_ job: ClaimedJob) async -> Bool {
-        let now = time.now
+        let now = time.real.now
         do throws(GatewayError) {
             return try await store.write { tx in try tx.jobs.extend(job.lease, by: job.kind.lease, at: now) }
         } catch {

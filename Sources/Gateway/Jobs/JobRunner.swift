@@ -81,6 +81,7 @@ package struct JobRunner: Service {
         await withDiscardingTaskGroup { group in
             for (lane, found) in lanes { group.addTask { await work(lane, found) } }
             group.addTask { await look(for: lanes) }
+            if let box = gateway.appStore { group.addTask { await keep(box) } }
         }
     }
 
@@ -103,6 +104,19 @@ package struct JobRunner: Service {
             await cancelWhenGracefulShutdown { await gateway.pause(interval) }
             guard let due = try? await gateway.jobQueue.dueKinds(of: kinds) else { continue }
             for (lane, found) in lanes where lane.kinds.contains(where: due.contains) { found.notify() }
+        }
+    }
+
+    /// Lets the App Store in a box renew, and send what an ended process has left, while real time passes.
+    private func keep(_ box: BoxedAppStore) async {
+        // Another node may be about to send what it has just stored.
+        let isAlone = gateway.store.engine.dialect == .sqlite
+        while !Task.isShuttingDownGracefully && !Task.isCancelled {
+            // A move of the clock runs the box itself, and an outage is over one day.
+            if (try? await gateway.businessClock.refresh()) != nil, !gateway.clock.isMoving {
+                _ = try? await box.runDue(patience: isAlone ? 0 : 3_000)
+            }
+            await cancelWhenGracefulShutdown { await gateway.pause(interval) }
         }
     }
 
@@ -156,7 +170,8 @@ package struct JobRunner: Service {
             await cancelWhenGracefulShutdown { await gateway.pause(Self.gathering) }
             await waitForFirst(
                 { await gateway.signals.events.wait(since: asked) }, { await gateway.pause(Self.looking) })
-            return !Task.isShuttingDownGracefully && !Task.isCancelled
+            // A move of the clock dispatches events itself.
+            return !gateway.clock.isMoving && !Task.isShuttingDownGracefully && !Task.isCancelled
         }
     }
 }

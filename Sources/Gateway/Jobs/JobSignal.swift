@@ -57,6 +57,8 @@ package struct JobSignals: Sendable {
     package let events = JobSignal()
     /// Wakes the workers that deliver events to webhooks.
     package let deliveries = JobSignal()
+    /// The changes for the live streams of this node.
+    package let live = LiveInbox()
 
     /// The signal that wakes the workers of these kinds.
     func signal(of kinds: [JobKind]) -> JobSignal {

@@ -29,7 +29,7 @@ package struct JobView: Encodable, Sendable {
 package struct Jobs: Sendable {
     let store: StoreAccess
     let settlements: SettlementRunner
-    let time: TimeSource
+    let time: BusinessTime
     let signals: JobSignals
 
     /// Jobs that have not ended, newest first; a state that is nil restricts nothing.
@@ -37,7 +37,7 @@ package struct Jobs: Sendable {
         _ state: Job.State?, cursor: String?, limit: Int64
     ) async throws(GatewayError) -> Page<JobView> {
         let cursor = try Cursor(cursor, of: Job.self)
-        let now = time.now
+        let now = time.real.now
         let found = try await store.report { db in
             try db.jobs.list(state, before: cursor.position, limit: limit + 1, at: now)
         }
@@ -49,10 +49,11 @@ package struct Jobs: Sendable {
     /// - Throws: `notFound`.
     package func retry(_ job: String, context: CallContext) async throws(GatewayError) -> JobView {
         guard let id = ID<Job>(job) else { throw .unknown(.job, job) }
-        let now = time.now
+        let now = time.reading
         let record = try await settlements.run(context.audit) { settlement in
-            guard let before = try settlement.tx.jobs.find(id, at: now), try settlement.tx.jobs.retry(id, at: now),
-                let after = try settlement.tx.jobs.find(id, at: now)
+            guard let before = try settlement.tx.jobs.find(id, at: now.real),
+                try settlement.tx.jobs.retry(id, at: now.business),
+                let after = try settlement.tx.jobs.find(id, at: now.real)
             else { throw GatewayError.unknown(.job, job) }
             if after.kind == JobKind.processNotification.rawValue,
                 let notification = ID<Domain.Notification>(after.subject)

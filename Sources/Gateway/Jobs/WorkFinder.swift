@@ -7,7 +7,7 @@ package struct WorkFinder: Sendable {
     let store: StoreAccess
     let registry: ProviderRegistry
     let ids: IDSource
-    let time: TimeSource
+    let time: BusinessTime
     let signals: JobSignals
 
     private static let findInterval: Int64 = 10
@@ -49,9 +49,10 @@ package struct WorkFinder: Sendable {
     ///
     /// - Returns: the number of jobs.
     private func find(_ work: DueWork, for kind: JobKind) async throws(GatewayError) -> Int64 {
-        let now = time.now
+        let reading = time.reading
+        let now = reading.business
         let subjects = try await store.report { db in
-            try db.jobs.listDueSubjects(of: work, without: kind.rawValue, limit: Self.findLimit, at: now)
+            try db.jobs.listDueSubjects(of: work, without: kind.rawValue, limit: Self.findLimit, at: reading)
         }
         guard !subjects.isEmpty else { return 0 }
         let jobs = subjects.map { (id: ids.make(Job.self), subject: $0) }

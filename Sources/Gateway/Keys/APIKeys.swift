@@ -9,9 +9,18 @@ package struct AuthenticatedKey: Sendable {
     package let id: ID<APIKey>
     package let partner: String
     package let scopes: Set<Scope>
+    /// The session of the console by which the caller has the key; nil for a caller that sent the key.
+    package var console: ConsoleSession?
 
     package func allows(_ scope: Scope) -> Bool { scopes.contains(.admin) || scopes.contains(scope) }
     package var actor: Actor { .partner(name: partner, key: id) }
+}
+
+extension AuthenticatedKey {
+    init(_ record: APIKeyRecord) {
+        self.init(
+            id: record.id, partner: record.partner, scopes: Set(record.scopes.compactMap(Scope.init)), console: nil)
+    }
 }
 
 /// A key without its secret.
@@ -21,9 +30,9 @@ package struct KeyView: Encodable, Sendable {
     let partner: String
     let scopes: [String]
     let created_at: Timestamp
-    let expires_at: Timestamp?
+    @Nullable private(set) var expires_at: Timestamp?
     /// The time of the last use, exact to a minute.
-    let last_used_at: Timestamp?
+    @Nullable private(set) var last_used_at: Timestamp?
     let revoked_at: Timestamp?
 
     init(_ record: APIKeyRecord) {
@@ -71,12 +80,12 @@ package struct APIKeys: Sendable {
     let store: StoreAccess
     let settlements: SettlementRunner
     let ids: IDSource
-    let time: TimeSource
+    let time: BusinessTime
     let random: RandomSource
     private let uses = KeyUses()
 
     init(
-        store: StoreAccess, settlements: SettlementRunner, ids: IDSource, time: TimeSource, random: RandomSource
+        store: StoreAccess, settlements: SettlementRunner, ids: IDSource, time: BusinessTime, random: RandomSource
     ) {
         self.store = store
         self.settlements = settlements
@@ -89,12 +98,12 @@ package struct APIKeys: Sendable {
     ///
     /// Only the hash of the secret is stored.
     ///
-    /// - Parameter expiresAt: the time from which the key is refused; nil for never.
+    /// - Parameter expiresAt: the real time from which the key is refused; nil for never.
     /// - Throws: `invalidRequest` for a bad name, partner, scope or end.
     package func create(
         name: String, partner: String?, scopes: [String], expiresAt: Timestamp? = nil, context: CallContext
     ) async throws(GatewayError) -> IssuedKey {
-        if let expiresAt, expiresAt <= time.now || expiresAt > .farFuture {
+        if let expiresAt, expiresAt <= time.real.now || expiresAt > .farFuture {
             throw .invalidRequest(field: "expires_at", reason: "must lie ahead")
         }
         try Self.checkName(name, "name")
@@ -137,13 +146,18 @@ package struct APIKeys: Sendable {
         guard key.utf8.count <= 128, parts.count == 3, parts[0] == "pdk", let id = ID<APIKey>("key_\(parts[1])") else {
             throw .invalidCredential(.noKey)
         }
-        let now = time.now
-        guard let record = try await store.read({ db in try db.apiKeys.find(id) }), record.revokedAt == nil,
-            record.expiresAt.map({ now < $0 }) ?? true, Self.equalInConstantTime(record.hash, Self.hash(key))
+        let now = time.reading
+        guard let record = try await store.read({ db in try db.apiKeys.find(id) }), record.isValid(at: now.real),
+            Self.equalInConstantTime(record.hash, Self.hash(key))
         else { throw .invalidCredential(.unknownKey) }
-        // A key is accepted even where its use cannot be recorded.
-        if uses.claim(id, at: now) { try? await store.write { tx in try tx.apiKeys.recordUse(of: id, at: now) } }
-        return AuthenticatedKey(id: id, partner: record.partner, scopes: Set(record.scopes.compactMap(Scope.init)))
+        await recordUse(of: id, at: now)
+        return AuthenticatedKey(record)
+    }
+
+    /// Records the use of a key, which is accepted even where that cannot be recorded.
+    func recordUse(of id: ID<APIKey>, at now: ClockReading) async {
+        guard uses.claim(id, at: now.real) else { return }
+        try? await store.write { tx in try tx.apiKeys.recordUse(of: id, at: now.business) }
     }
 
     /// The keys without their secrets, newest first.
@@ -168,8 +182,8 @@ package struct APIKeys: Sendable {
 
     /// True where an admin key is valid now.
     package func hasAdminKey() async throws(GatewayError) -> Bool {
-        let now = time.now
-        return try await store.read { db in try db.apiKeys.hasAdmin(at: now) }
+        let now = time.real.now
+        return try await store.read { db in try db.apiKeys.findFirstAdmin(at: now) != nil }
     }
 
     private static func hash(_ key: String) -> Data { Data(SHA256.hash(data: Data(key.utf8))) }

@@ -32,6 +32,8 @@ package struct SealedSecrets: Sendable {
             { "purchases.evidence/\($0.key[0])/\($0.further[0])" }
         ),
         (SealedColumn("receipts", "evidence", key: ["digest"]), { "receipts.evidence/\($0.key[0])" }),
+        (SealedColumn("box_meta", "authority", key: ["name"]), { "box_meta.authority/\($0.key[0])" }),
+        (SealedColumn("snapshot_keys", "secret", key: ["kid"]), { SnapshotKey.place($0.key[0]) }),
         (
             SealedColumn("idempotency_keys", "answer", key: ["caller", "key"]),
             { "idempotency_keys/\($0.key[0])/\($0.key[1])" }

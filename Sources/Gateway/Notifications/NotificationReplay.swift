@@ -31,11 +31,14 @@ package struct NotificationView: Encodable, Sendable {
 extension Notifications {
     /// Lists the inbox, newest first; a nil status means all.
     package func list(
-        _ status: Domain.Notification.Status?, cursor: String?, limit: Int64
+        _ status: Domain.Notification.Status?, account: String? = nil, cursor: String?, limit: Int64
     ) async throws(GatewayError) -> Page<NotificationView> {
         let cursor = try Cursor(cursor, of: Domain.Notification.self)
         let found = try await store.report { db in
-            try db.notifications.list(status, before: cursor.position, limit: limit + 1)
+            guard let account else {
+                return try db.notifications.list(status, before: cursor.position, limit: limit + 1)
+            }
+            return try db.notifications.list(of: account, status, before: cursor.position, limit: limit + 1)
         }
         return Page(found.map(NotificationView.init), limit: limit) { $0.id.rawValue }
     }
@@ -80,8 +83,7 @@ extension Notifications {
         }
         let raw: RawNotification?
         do {
-            raw = try SealedNotification.open(
-                body: body, head: head, kept.id, receivedAt: kept.receivedAt, by: keyRing)
+            raw = try SealedNotification.open(body: body, head: head, kept.id, by: keyRing)
         } catch {
             throw .internalError
         }
@@ -95,6 +97,6 @@ extension Notifications {
         } catch {
             throw error.gatewayError
         }
-        return try seal(raw, received, at: account.id)
+        return try seal(raw, received, at: account.id, receivedAt: kept.receivedAt)
     }
 }

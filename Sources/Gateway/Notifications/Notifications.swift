@@ -125,8 +125,11 @@ package struct Notifications: Sendable {
     }
 
     /// Makes the row of a verified notification, with its raw text sealed.
+    ///
+    /// - Parameter receivedAt: the business time at which it arrived; nil for now.
     func seal(
-        _ notification: RawNotification, _ received: ReceivedNotification, at account: AccountID
+        _ notification: RawNotification, _ received: ReceivedNotification, at account: AccountID,
+        receivedAt: Timestamp? = nil
     ) throws(GatewayError) -> NotificationRecord {
         let id = settlements.ids.make(Domain.Notification.self)
         guard let facts = try? received.facts.storedJSON(),
@@ -136,7 +139,7 @@ package struct Notifications: Sendable {
             id: id, account: account, eventID: received.eventID.firstScalars(255),
             type: received.type.firstScalars(128),
             facts: facts, body: raw.body, headers: raw.head, digest: Data(SHA256.hash(data: notification.body)),
-            receivedAt: notification.receivedAt ?? settlements.time.now)
+            receivedAt: receivedAt ?? settlements.time.now)
     }
 }
 

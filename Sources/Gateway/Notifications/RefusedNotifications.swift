@@ -28,7 +28,7 @@ struct RefusedNotifications: Sendable {
     private let store: StoreAccess
     private let keyRing: KeyRing
     private let ids: IDSource
-    private let time: TimeSource
+    private let time: BusinessTime
     private let lines: RepeatedLines
     private let logger: Logger
     private let meter: RefusalMeter
@@ -36,7 +36,7 @@ struct RefusedNotifications: Sendable {
 
     /// - Parameter accounts: the configured accounts, for which refusals are counted.
     init(
-        store: StoreAccess, keyRing: KeyRing, accounts: [AccountID], ids: IDSource, time: TimeSource,
+        store: StoreAccess, keyRing: KeyRing, accounts: [AccountID], ids: IDSource, time: BusinessTime,
         lines: RepeatedLines, logger: Logger
     ) {
         self.store = store
@@ -46,7 +46,7 @@ struct RefusedNotifications: Sendable {
         self.lines = lines
         self.logger = logger
         meter = RefusalMeter(accounts)
-        limits = RefusalLimits(time: time)
+        limits = RefusalLimits(time: time.real)
     }
 
     /// The largest number and bytes of an account's refused notifications.

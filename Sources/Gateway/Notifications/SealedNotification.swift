@@ -28,15 +28,17 @@ struct SealedNotification {
         self.head = try keyRing.seal(try JSONEncoder().encode(head), context: Self.headPlace(id))
     }
 
+    /// Opens a stored notification, with the real time at which it arrived, which is that of its id.
+    ///
     /// - Returns: nil for one that an earlier release sealed in another form.
     static func open(
-        body: Data, head: Data, _ id: ID<Domain.Notification>, receivedAt: Timestamp, by keyRing: KeyRing
+        body: Data, head: Data, _ id: ID<Domain.Notification>, by keyRing: KeyRing
     ) throws -> RawNotification? {
         let opened = try keyRing.open(head, context: headPlace(id))
         guard let head = try? JSONDecoder().decode(Head.self, from: opened) else { return nil }
         return RawNotification(
             method: head.method, query: head.query, headers: head.headers.map { (name: $0.name, value: $0.value) },
-            body: try keyRing.open(body, context: bodyPlace(id)), receivedAt: receivedAt)
+            body: try keyRing.open(body, context: bodyPlace(id)), receivedAt: id.madeAt)
     }
 
     static func bodyPlace(_ id: ID<Domain.Notification>) -> String { "notifications.body/\(id)" }

@@ -14,8 +14,13 @@ package struct InvariantCheck: Sendable {
     static let limit: Int64 = 20
 
     let store: Store
+    /// True where the configuration is for production, in which no box's purchases belong.
+    let isProduction: Bool
 
-    package init(store: Store) { self.store = store }
+    package init(store: Store, isProduction: Bool = false) {
+        self.store = store
+        self.isProduction = isProduction
+    }
 
     package func run() async throws -> [Violation] {
         var found: [Violation] = []
@@ -26,6 +31,18 @@ package struct InvariantCheck: Sendable {
                 }
             }
         }
-        return try await found + checkAudit() + checkSeals() + checkOrders() + checkBoundaries()
+        return try await found + checkAudit() + checkSeals() + checkOrders() + checkBoundaries() + checkBox()
+    }
+
+    /// Finds purchases of an App Store in a box, which nobody paid, in a database for production.
+    private func checkBox() async throws -> [Violation] {
+        guard isProduction else { return [] }
+        let count = try await store.report { db in try db.purchases.countFromBox() }
+        guard count > 0 else { return [] }
+        return [
+            Violation(
+                invariant: 18, subject: "purchases",
+                detail: "\(count) are of an App Store in a box; nobody paid for them, and they entitle nobody")
+        ]
     }
 }

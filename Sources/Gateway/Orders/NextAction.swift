@@ -38,7 +38,7 @@ extension NextAction {
 package struct PaymentFailure: Encodable, Sendable, Equatable {
     /// The provider's own reason where it stated one: `[a-z_]+`.
     package let reason: String
-    package let message: String
+    package private(set) var message = Self.text.english
     /// True where another try or attempt may succeed.
     package let retryable: Bool
 
@@ -50,7 +50,19 @@ package struct PaymentFailure: Encodable, Sendable, Equatable {
         guard payment.state == .failed || entry != nil else { return nil }
         reason = Self.word(entry?.detail.split(separator: " ").dropFirst().joined(separator: "_") ?? "")
         retryable = true
-        message = "The payment failed. Nothing was charged; pay again or in another way."
+    }
+
+    private static let text: LocalizedText = "The payment failed. Nothing was charged; pay again or in another way."
+
+    /// Returns the failure with its message in the first of the languages that Paydesk has, else in English.
+    ///
+    /// - Parameter languages: language tags (RFC 5646), the preferred first.
+    func speaking(_ languages: [String]) -> PaymentFailure {
+        let known = languages.lazy.compactMap { $0.lowercased().split(separator: "-").first }
+            .first { $0 == "zh" || $0 == "en" }
+        var failure = self
+        failure.message = known == "zh" ? Self.text.chinese : Self.text.english
+        return failure
     }
 
     private static func word(_ text: String) -> String {

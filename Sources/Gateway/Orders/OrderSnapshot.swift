@@ -44,6 +44,12 @@ package struct OrderSnapshot: Sendable {
             self.failure = failure
             created_at = payment.createdAt
         }
+
+        fileprivate func speaking(_ languages: [String]) -> PaymentLine {
+            var line = self
+            line.failure = failure?.speaking(languages)
+            return line
+        }
     }
 
     package struct RefundLine: Encodable, Sendable {
@@ -89,7 +95,7 @@ package struct OrderSnapshot: Sendable {
     }
 
     package let order: Order
-    package let payments: [PaymentLine]
+    package private(set) var payments: [PaymentLine]
     package let refunds: [RefundLine]
     package let disputes: [DisputeLine]
     package let timeline: [TimelineLine]
@@ -101,11 +107,20 @@ package struct OrderSnapshot: Sendable {
     package private(set) var showsMetadata = true
     /// The subscription of which the order paid a period.
     package let subscription: ID<Subscription>?
+    /// The entitlements that it gave; nil where they were not asked for.
+    package var grants: [EntitlementSnapshot.Item]?
 
     /// The snapshot as a session sees it, with empty metadata.
     package var withoutMetadata: OrderSnapshot {
         var snapshot = self
         snapshot.showsMetadata = false
+        return snapshot
+    }
+
+    /// Returns the order with its messages in the first of the languages that Paydesk has, else in English.
+    package func speaking(_ languages: [String]) -> OrderSnapshot {
+        var snapshot = self
+        snapshot.payments = payments.map { $0.speaking(languages) }
         return snapshot
     }
 
@@ -210,7 +225,7 @@ extension OrderSnapshot: Encodable {
             environment
         case next_action, subscription_id, partner, metadata, created_at, expires_at, paid_at, closed_at, anomalies
         case payments, refunds
-        case disputes, timeline, mismatches
+        case disputes, timeline, mismatches, grants
     }
 
     package func encode(to encoder: any Encoder) throws {
@@ -242,6 +257,7 @@ extension OrderSnapshot: Encodable {
         try fields.encode(disputes, forKey: .disputes)
         try fields.encode(timeline, forKey: .timeline)
         try fields.encodeIfPresent(mismatches, forKey: .mismatches)
+        try fields.encodeIfPresent(grants, forKey: .grants)
     }
 }
 

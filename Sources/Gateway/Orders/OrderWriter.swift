@@ -90,19 +90,24 @@ struct OrderWriter {
         guard let session = try tx.sessions.lock(next.session), session.mayBuy(at: next.at) else {
             throw GatewayError.sessionOver
         }
-        let until = Session.readableUntil(session.expiresAt, orderExpiresAt: order.expiresAt)
+        // A session lives in real time, and the order's end is business time.
+        let orderEnd = next.at.adding(seconds: order.expiresAt.rawValue - now.rawValue)
+        let until = Session.readableUntil(session.expiresAt, orderExpiresAt: orderEnd)
         let plan = Session.Plan(sku: order.sku, days: order.days)
         guard try tx.sessions.insertOrder(order.id, next.n, of: session.id, plan: plan, readableUntil: until) else {
             throw GatewayError.requestInProgress
         }
     }
 
-    /// Refuses a non-consumable that the user owns in this environment.
+    /// Refuses a non-consumable that the user owns, in this environment or for real money.
+    ///
+    /// Test money buys nothing that is owned anyway; what it bought hinders no purchase for real money.
     ///
     /// - Throws: `alreadyOwned`.
     func refuseOwned(_ sku: SKUCode, _ kind: SKU.Kind, _ user: ID<User>, in environment: Environment) throws {
         guard kind == .nonConsumable else { return }
-        if try settlement.entitlements.owns(sku, user, in: environment, besides: nil) {
+        for environment in Set([environment, .production])
+        where try settlement.entitlements.owns(sku, user, in: environment, besides: nil) {
             throw GatewayError.alreadyOwned
         }
     }

@@ -9,6 +9,12 @@ package struct OrderQuery: Sendable {
     package var reference: String?
     package var from: Timestamp?
     package var to: Timestamp?
+    /// A SKU's id; one that no SKU has restricts to nothing.
+    package var sku: String?
+    package var anomaly: Anomaly?
+    package var dispute: Dispute.State?
+    package var environment: Environment?
+    package var platform: Platform?
 
     package init(
         user: ExternalUserID? = nil, status: Order.Status? = nil, provider: String? = nil, reference: String? = nil,
@@ -26,6 +32,7 @@ package struct OrderQuery: Sendable {
 /// Reads orders for users, partners and admins.
 package struct Orders: Sendable {
     let store: StoreAccess
+    let time: BusinessTime
 
     /// A user's own orders, newest first.
     package func list(
@@ -61,16 +68,40 @@ package struct Orders: Sendable {
                 guard let id = try db.users.findID(user) else { return [] }
                 filter.user = id
             }
+            if let sku = query.sku {
+                guard let code = SKUCode(sku) else { return [] }
+                filter.sku = code
+            }
+            (filter.anomaly, filter.dispute) = (query.anomaly, query.dispute)
+            (filter.environment, filter.platform) = (query.environment, query.platform)
             let orders = try db.orders.list(filter, before: cursor.position, limit: limit + 1)
             return try OrderSnapshot.load(orders, from: db, audience: partner == nil ? .admin : .partner)
         }
         return Page(snapshots, limit: limit) { $0.order.id.rawValue }
     }
 
-    /// Finds any order, for an admin.
+    /// Finds any order with the entitlements that it gave, for an admin.
     package func find(_ order: String) async throws(GatewayError) -> OrderSnapshot {
         guard let id = ID<Order>(order) else { throw .orderNotFound(order) }
-        return try await snapshot(id, audience: .admin)
+        let now = time.now
+        let found = try await store.read { db -> OrderSnapshot? in
+            guard var snapshot = try OrderSnapshot.load(id, from: db, audience: .admin) else { return nil }
+            snapshot.grants = try Self.grants(of: id, from: db, at: now)
+            return snapshot
+        }
+        guard let found else { throw .orderNotFound(order) }
+        return found
+    }
+
+    /// The entitlements that an order gave, as they stand now among all of their users.
+    private static func grants(
+        of order: ID<Order>, from db: any Database, at now: Timestamp
+    ) throws -> [EntitlementSnapshot.Item] {
+        let given = try db.grants.list(of: order).value()
+        return try Set(given.map(\.user)).sorted().flatMap { user in
+            EntitlementRules.fold(try db.grants.list(of: user).value(), now: now).entitlements
+                .filter { $0.grant.order == order }.map(EntitlementSnapshot.Item.init)
+        }
     }
 
     /// Finds an order that a partner may see: one of its own, or one that no partner made.

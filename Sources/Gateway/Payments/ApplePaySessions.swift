@@ -9,7 +9,7 @@ package struct ApplePaySessions: Sendable {
     let providers: ProviderCalling
     let orders: Orders
     let wallets: WalletPayments
-    let time: TimeSource
+    let time: BusinessTime
 
     /// Requests the merchant session from Apple that the payment sheet of an open order needs.
     ///

@@ -19,7 +19,7 @@ package struct Reconciliation: Sendable {
     private static let closingRuns: Int64 = 3
 
     private var store: StoreAccess { settlements.store }
-    private var time: TimeSource { settlements.time }
+    private var time: BusinessTime { settlements.time }
 
     /// Queries the providers now about everything of an order that is not final.
     ///
@@ -29,13 +29,32 @@ package struct Reconciliation: Sendable {
         _ order: String, user: ExternalUserID, context: CallContext
     ) async throws(GatewayError) -> OrderSnapshot {
         let found = try await orders.own(order, user: user)
-        let now = time.now
+        try await refresh(found.id, context)
+        return try await orders.snapshot(found.id, audience: .user)
+    }
+
+    /// Refreshes any order, for an admin, like ``refresh(_:user:context:)``.
+    package func refresh(_ order: String, context: CallContext) async throws(GatewayError) -> OrderSnapshot {
+        guard let id = ID<Order>(order) else { throw .orderNotFound(order) }
+        _ = try await orders.snapshot(id, audience: .admin)
+        try await refresh(id, context)
+        try await settlements.run(context.audit) { settlement in
+            guard let unlocked = try settlement.tx.orders.find(id) else { return }
+            try settlement.tx.users.lock(unlocked.user)
+            guard let found = try settlement.tx.orders.lock(id) else { return }
+            try settlement.log.audit(
+                found, "order.refreshed", before: found.status.rawValue, after: "asked by an admin")
+        }
+        return try await orders.snapshot(id, audience: .admin)
+    }
+
+    private func refresh(_ order: ID<Order>, _ context: CallContext) async throws(GatewayError) {
+        let now = time.real.now
         let claimed = try await store.write { tx in
-            try tx.orders.claimRefresh(found.id, at: now, interval: Self.refreshInterval)
+            try tx.orders.claimRefresh(order, at: now, interval: Self.refreshInterval)
         }
         guard claimed else { throw .rateLimited(retryAfter: Self.refreshInterval) }
-        try await reconcile(found.id, audit: context.audit)
-        return try await orders.snapshot(found.id, audience: .user)
+        try await reconcile(order, audit: context.audit)
     }
 
     /// Queries each payment and refund of an order that is not final and settles the answers.
@@ -145,7 +164,7 @@ package struct Reconciliation: Sendable {
         } else if let refund = ID<Refund>(resource) {
             guard try await isSent(refund, job) else { return .pending }
         }
-        let now = time.now
+        let now = time.real.now
         try await store.write { tx in try tx.idempotencyKeys.complete(of: resource, at: now) }
         return .done
     }

@@ -16,7 +16,7 @@ struct ConsumptionAnswers: Sendable {
     /// Sends a store the answer to its request; an answer that cannot be sent in time is dropped.
     func send(_ job: ClaimedJob) async throws(GatewayError) -> JobOutcome {
         guard let subject = ConsumptionSubject(job.subject) else { return .done }
-        let now = now
+        let now = settlements.time.reading
         let found = try await settlements.store.read { db in try ConsumptionQuestion(subject, job.id, in: db, at: now) }
         guard let found else { return .done }
         switch found.answer {
@@ -86,7 +86,8 @@ private struct ConsumptionQuestion: Sendable {
         case failure(ConsumptionSilence)
     }
 
-    init?(_ subject: ConsumptionSubject, _ job: ID<Job>, in db: any Database, at now: Timestamp) throws {
+    init?(_ subject: ConsumptionSubject, _ job: ID<Job>, in db: any Database, at reading: ClockReading) throws {
+        let now = reading.business
         // The store names one transaction; the grant and the order may be those of another transaction of the same
         // purchase.
         guard let asked = try db.purchases.find(subject.environment, subject.key).value(),
@@ -96,7 +97,7 @@ private struct ConsumptionQuestion: Sendable {
         else { return nil }
         self.order = order.id
         transaction = asked.purchase.transactionID
-        askedAt = try db.jobs.find(job, at: now)?.createdAt ?? now
+        askedAt = try db.jobs.find(job, at: reading.real)?.createdAt ?? now
         // The catalogue or the customer's consent may have changed since the request.
         if let silence = try ConsumptionSilence(record, in: db) {
             answer = .failure(silence)

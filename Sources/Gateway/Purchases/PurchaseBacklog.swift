@@ -4,7 +4,7 @@ import ProviderKit
 import Store
 
 /// Stored purchases that are applied again: unmapped ones after a change of the catalogue, granted ones after an upgrade.
-struct PurchaseBacklog: Sendable {
+package struct PurchaseBacklog: Sendable {
     let settlements: SettlementRunner
     let logger: Logger
 
@@ -58,6 +58,22 @@ struct PurchaseBacklog: Sendable {
                 }
             }
             cursor = (last.purchase.environment, last.purchase.key(claimant: last.user))
+        }
+    }
+
+    /// Takes what purchases of an App Store in a box gave, for a server that takes none; a server in production calls
+    /// this before it listens.
+    package func withdrawBox(_ context: CallContext) async throws(GatewayError) {
+        var cursor: (Environment, String)?
+        while true {
+            let page = try await settlements.store.read { [cursor] db in
+                try db.purchases.listFromBox(after: cursor, limit: Self.pageSize)
+            }
+            guard let last = page.last else { return }
+            for record in page {
+                try await settlements.run(context.audit) { settlement in try settlement.purchases.reapply(record) }
+            }
+            cursor = (last.purchase.environment, last.key)
         }
     }
 

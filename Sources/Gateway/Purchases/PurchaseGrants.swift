@@ -19,7 +19,8 @@ struct PurchaseGrants {
         entitled: Bool, rules: TestPurchaseRules
     ) throws {
         let source = LedgerSource(kind: Grant.SourceKind.appleTransaction.rawValue, id: key)
-        for (unit, amount) in terms.units.sorted(by: { $0.key < $1.key }) where entitled || purchase.isReal {
+        for (unit, amount) in terms.units.sorted(by: { $0.key < $1.key })
+        where (entitled || purchase.isReal) && rules.takes(purchase) {
             _ = try tx.wallets.book(
                 amount, unit: unit, user: order.user, environment: purchase.environment, source: source, step: 1,
                 at: log.now)
@@ -87,7 +88,8 @@ struct PurchaseGrants {
         let isNews = order.revokedShare != purchase.revokedShare
         if isNews { try orders.setRevocation(purchase, of: order) }
         let left = order.terms.remainder(of: order.quantity, after: purchase.revokedShare)
-        var changed = try alignUnits(purchase, key: key, order: order, left: left.units)
+        var changed = try alignUnits(
+            purchase, key: key, order: order, left: rules.takes(purchase) ? left.units : [:])
         for grant in try tx.grants.list(of: id).value() where grant.source.kind == .appleTransaction {
             let aligned = try aligned(grant, with: purchase, key: key, order: order, left: left, rules: rules)
             guard aligned != grant else { continue }
@@ -185,10 +187,10 @@ extension StorePurchase {
             attributes: terms.attributes)
     }
 
-    /// Cuts the term of a test purchase: to no time for a user who is not entitled, else to the hours of the rules.
+    /// Cuts the term of a test purchase: to no time for a user who is not entitled or an untaken App Store in a box, else to the hours of the rules.
     func bounded(_ term: Grant.Term, entitled: Bool, rules: TestPurchaseRules) -> Grant.Term {
         guard !isReal else { return term }
-        guard entitled else { return .until(purchased) }
+        guard entitled, rules.takes(self) else { return .until(purchased) }
         guard rules.maxHours > 0 else { return term }
         let limit = purchased.adding(seconds: rules.maxHours * 3_600)
         switch term {

@@ -52,8 +52,8 @@ package struct AppleProductView: Sendable {
     package let planCode: String
 }
 
-/// A stored purchase that grants nothing yet.
-package struct WaitingPurchaseView: Encodable, Sendable {
+/// A stored purchase of a store, for admins.
+package struct StoredPurchaseView: Encodable, Sendable {
     let transaction_id: String
     let original_transaction_id: String
     let product_id: String
@@ -61,6 +61,8 @@ package struct WaitingPurchaseView: Encodable, Sendable {
     let type: String
     let environment: Environment
     let account: String
+    /// True where an App Store in a box sold it.
+    let box: Bool
     @Nullable private(set) var price: Money?
     let purchased_at: Timestamp
     @Nullable private(set) var expires_at: Timestamp?
@@ -69,26 +71,28 @@ package struct WaitingPurchaseView: Encodable, Sendable {
     @Nullable private(set) var sku: String?
     let cursor: String
 
-    init(_ waiting: WaitingPurchase) {
-        let purchase = waiting.record.purchase
+    /// - Parameter userName: the app's own id of the user; nil leaves the internal one.
+    init(_ arrived: ArrivedPurchase, userName: String? = nil) {
+        let purchase = arrived.record.purchase
         transaction_id = purchase.transactionID
         original_transaction_id = purchase.originalTransactionID
         product_id = purchase.productID
         bundle_id = purchase.bundleID
         type = purchase.kind.rawValue
         environment = purchase.environment
-        account = waiting.record.account.rawValue
+        account = arrived.record.account.rawValue
+        box = purchase.isFromBox
         price = purchase.price
         purchased_at = purchase.purchased
         expires_at = purchase.expires
-        received_at = waiting.receivedAt
-        user_id = waiting.record.user?.rawValue
-        sku = waiting.record.sku?.rawValue
-        cursor = "\(waiting.receivedAt.rawValue)~\(purchase.environment.rawValue)~\(waiting.key)"
+        received_at = arrived.receivedAt
+        user_id = userName ?? arrived.record.user?.rawValue
+        sku = arrived.record.sku?.rawValue
+        cursor = "\(arrived.receivedAt.rawValue)~\(purchase.environment.rawValue)~\(arrived.key)"
     }
 
     private enum CodingKeys: String, CodingKey {
-        case transaction_id, original_transaction_id, product_id, bundle_id, type, environment, account, price
+        case transaction_id, original_transaction_id, product_id, bundle_id, type, environment, account, box, price
         case purchased_at, expires_at, received_at, user_id, sku
     }
 }

@@ -22,6 +22,15 @@ package struct Purchases: Sendable {
         context: CallContext
     ) async throws(GatewayError) -> AttachedPurchase {
         let claim = try await self.evidence.verify(evidence, fallback: fallback)
+        return try await attach(claim, consent: consent, user: user, context: context)
+    }
+
+    /// Attaches a verified purchase to its user.
+    ///
+    /// - Throws: `unknownProduct` (the purchase is stored), `purchaseBelongsToAnotherUser`, `purchaseRevoked` (stored).
+    func attach(
+        _ claim: PurchaseClaim, consent: Bool? = nil, user: ExternalUserID, context: CallContext
+    ) async throws(GatewayError) -> AttachedPurchase {
         let outcome = try await attach([claim], consent: consent, user: user, context: context).first
         guard let outcome else { throw .internalError }
         return try outcome.attached(claim.purchase)
@@ -133,18 +142,18 @@ package struct Purchases: Sendable {
     /// Lists stored purchases that wait for a SKU or for a user, newest first.
     ///
     /// - Parameter wait: nil lists both.
-    package func listWaiting(
+    package func list(
         _ wait: PurchaseWait?, cursor: String?, limit: Int64
-    ) async throws(GatewayError) -> Page<WaitingPurchaseView> {
-        let cursor = try Cursor(cursor) { text -> WaitingCursor? in
+    ) async throws(GatewayError) -> Page<StoredPurchaseView> {
+        let cursor = try Cursor(cursor) { text -> ArrivalCursor? in
             let parts = text.split(separator: "~", maxSplits: 2).map(String.init)
             guard parts.count == 3, let at = Int64(parts[0]), Environment(rawValue: parts[1]) != nil else { return nil }
-            return WaitingCursor(receivedAt: Timestamp(at), environment: parts[1], key: parts[2])
+            return ArrivalCursor(receivedAt: Timestamp(at), environment: parts[1], key: parts[2])
         }
         let found = try await store.report { db in
-            try db.purchases.listWaiting(wait, before: cursor.position, limit: limit + 1)
+            try db.purchases.listArrived(wait, before: cursor.position, limit: limit + 1)
         }
-        return Page(found.map(WaitingPurchaseView.init), limit: limit, cursor: \.cursor)
+        return Page(found.map { StoredPurchaseView($0) }, limit: limit, cursor: \.cursor)
     }
 
     /// Lists every Apple product id on offer that is no pattern, priced in the default currency where possible.

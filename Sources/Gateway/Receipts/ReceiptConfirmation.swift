@@ -39,7 +39,7 @@ struct ReceiptConfirmation: Sendable {
     let store: StoreAccess
     let reader: ReceiptReader
     let purchases: ReceiptPurchases
-    let time: TimeSource
+    let time: BusinessTime
     let logger: Logger
 
     /// Queries the store while the client waits; a job queries the rest later.
@@ -90,7 +90,7 @@ struct ReceiptConfirmation: Sendable {
 
     private func outcome(of error: ReceiptConfirmationError, _ job: ClaimedJob) -> JobOutcome {
         switch error {
-        case .store(.retryable(let after?)): return .again(after: max(1, after.rawValue - time.now.rawValue))
+        case .store(.retryable(let after?)): return .again(after: max(1, after.rawValue - time.real.now.rawValue))
         // After days of retries the store will not report the purchase any more.
         case .store(.unknownYet) where job.attempt > job.kind.backOff.count:
             logger.notice("a store does not know what a receipt holds")

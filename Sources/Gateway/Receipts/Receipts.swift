@@ -32,7 +32,7 @@ package struct Receipts: Sendable {
     let stored: ReceiptPurchases
     let confirmation: ReceiptConfirmation
     let purchases: Purchases
-    let time: TimeSource
+    let time: BusinessTime
     let logger: Logger
 
     /// Stores all purchases of a receipt, attaches them to the user where there is one, and reports about them.

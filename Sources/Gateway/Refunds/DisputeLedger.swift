@@ -43,7 +43,10 @@ struct DisputeLedger {
         if let dispute = try tx.disputes.list(of: locked.payment.id).value().first(where: { $0.reference == reference })
         {
             let amount = disputed ?? dispute.amount
-            let isNewer = dispute.state == fact ? at > dispute.toldAt : dispute.isFollowed(by: fact, at: at)
+            let wasOpen = try fact == .open && at == dispute.toldAt && wasOpened(dispute)
+            let isNewer =
+                dispute.state == fact
+                ? at > dispute.toldAt : dispute.isFollowed(by: fact, at: at, wasOpen: wasOpen)
             guard isNewer else { return }
             try tx.disputes.move(dispute.id, to: fact, amount: amount, toldAt: at)
             guard fact != dispute.state || amount != dispute.amount else { return }
@@ -54,6 +57,13 @@ struct DisputeLedger {
                 amount: disputed ?? whole, state: fact, createdAt: log.now, toldAt: at)
             try tx.disputes.insert(dispute)
             try recordChange(of: dispute.id, from: "", to: fact, locked)
+        }
+    }
+
+    /// Returns whether a statement has opened the dispute; one that arrives again is not applied again.
+    private func wasOpened(_ dispute: Dispute) throws -> Bool {
+        try tx.orders.timeline(of: dispute.order).value().contains {
+            $0.type == "dispute.opened" && $0.detail == dispute.id.rawValue
         }
     }
 

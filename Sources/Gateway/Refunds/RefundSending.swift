@@ -50,14 +50,14 @@ struct RefundSending: Sendable {
         return try await refundView(id)
     }
 
-    /// Returns the time of a refund's last sending; for one that is about to be sent, the current time, which is stored
+    /// Returns the real time of a refund's last sending; for one that is about to be sent, the current time, which is stored
     /// before the call.
     ///
     /// Earlier releases did not store it; for their refunds it is the time of the first query.
     /// - Returns: nil where the refund was changed since it was read.
     private func sendingTime(of refund: Refund) async throws(GatewayError) -> Timestamp? {
         if refund.state != .created, let sentAt = refund.sentAt { return sentAt }
-        let now = settlements.time.now
+        let now = settlements.time.real.now
         return try await store.write { tx in try tx.refunds.markSent(refund.id, in: refund.state, at: now) } ? now : nil
     }
 

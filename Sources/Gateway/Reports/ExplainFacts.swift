@@ -93,7 +93,7 @@ struct Explainer {
             let (unit, date) = (entry.unit, entry.at.utcDate)
             let order = ID<Order>(entry.source.id)
             let isTest = entry.environment != .production
-            if entry.source.kind == "debit" {
+            if entry.source.kind == "debit" || entry.source.kind == "admin_debit" {
                 return fact(entry.at, "balance.debited", language.ownership.debited(-entry.delta, unit, date))
             }
             return entry.delta > 0

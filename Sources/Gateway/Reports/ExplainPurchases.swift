@@ -21,7 +21,7 @@ extension Explainer {
         }
         let sale = language.ownership.sale(
             name(sku), purchase.productID, until: purchase.expires?.utcDate, isRenewal: purchase.isRenewal, date)
-        let test = purchase.isReal ? "" : language.ownership.testPurchase(purchase.environment.rawValue)
+        let test = purchase.isReal ? "" : language.ownership.testPurchase(purchase)
         facts.append(
             fact(
                 purchase.purchased, purchase.isRenewal ? "purchase.renewed" : "purchase.made",

@@ -19,6 +19,13 @@ struct OwnershipSentences: Sendable {
                 "\(date),在 App Store 购买“\(item)”(\(product))\(until)。")
     }
 
+    func testPurchase(_ purchase: StorePurchase) -> String {
+        guard purchase.isFromBox else { return testPurchase(purchase.environment.rawValue) }
+        return pick(
+            "It is a test purchase in the App Store in a box (\(purchase.environment.rawValue), box: true).",
+            "这是在本机 App Store 中的测试购买(\(purchase.environment.rawValue),box: true)。")
+    }
+
     func testPurchase(_ environment: String) -> String {
         pick("It is a test purchase (\(environment)).", "这是一次测试购买(\(environment))。")
     }

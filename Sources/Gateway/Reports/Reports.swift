@@ -1,14 +1,14 @@
 package import Domain
+import ProviderKit
 import Store
 
 /// Statistics, exports and explanations for staff.
 package struct Reports: Sendable {
     let store: StoreAccess
-    let time: TimeSource
+    let time: BusinessTime
+    let registry: ProviderRegistry
 
     private static let exportPage: Int64 = 500
-    /// The longest period of statistics in days.
-    private static let statsLimit: Int64 = 400
 
     /// Explains a user's entitlements to one SKU, or all of them, by the stored facts that led to them.
     ///
@@ -35,15 +35,6 @@ package struct Reports: Sendable {
                 user: user.rawValue, sku: code?.rawValue, active: explainer.isActive, facts: explainer.facts(),
                 conclusion: explainer.conclusion())
         }
-    }
-
-    /// Sums the opened and paid orders and the payments and refunds by day (UTC) and currency, newest first.
-    ///
-    /// - Throws: `invalidRequest` for more than 400 days; without a beginning the period is the last 30 days.
-    package func sumOrders(from: Timestamp?, to: Timestamp?) async throws(GatewayError) -> [DayStatsView] {
-        let period = try ReportPeriod(from: from, to: to, days: 30, limit: Self.statsLimit, now: time.now)
-        return try await store.report { db in try db.reports.listDays(from: period.from, to: period.to) }.map(
-            DayStatsView.init)
     }
 
     /// Begins an export of the orders made in a period; without a beginning, from the first order on.

@@ -18,7 +18,7 @@ package struct RetentionPolicy: Sendable, Equatable {
 struct Retention: Sendable {
     let store: StoreAccess
     let policy: RetentionPolicy
-    let time: TimeSource
+    let time: BusinessTime
     let logger: Logger
 
     private static let retentionInterval: Int64 = 3_600
@@ -41,6 +41,7 @@ struct Retention: Sendable {
         for (perishable, days) in [
             (.rawNotifications, policy.rawDays), (.refusedNotifications, Self.refusedDays),
             (.idempotencyKeys, policy.idempotencyDays), (.sessions, Self.sessionDays),
+            (.consoleSessions, 0),
         ] as [(RetentionTable, Int64)] {
             let dropped = try await drop(perishable, olderThan: days)
             guard dropped > 0 else { continue }
@@ -79,7 +80,7 @@ struct Retention: Sendable {
     }
 
     private func drop(_ perishable: RetentionTable, olderThan days: Int64) async throws(GatewayError) -> Int {
-        let now = time.now
+        let now = time.reading
         var dropped = 0
         for _ in 0..<Self.retentionRounds {
             let rows = try await store.write { tx in

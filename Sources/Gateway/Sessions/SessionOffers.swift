@@ -71,7 +71,7 @@ struct SessionPlans: Sendable {
 struct SessionOffers: Sendable {
     let store: StoreAccess
     let accounts: Accounts
-    let time: TimeSource
+    let time: BusinessTime
 
     /// Reads the SKUs of a session: those that its maker named, else every one that platform and currency can be sold.
     func plans(of caller: AuthenticatedSession) async throws(GatewayError) -> SessionPlans {
@@ -152,7 +152,9 @@ private struct PlanReading {
         }
         guard !able.isEmpty else { return .noAccount }
         guard sku.kind == .nonConsumable else { return nil }
+        // The rule of every checkout: what was bought with test money is still sold for real money.
         let environments = Set(owned.filter { $0.sku == code }.map(\.environment))
-        return able.allSatisfy { environments.contains($0.environment) } ? .owned : nil
+        let isOwned = environments.contains(.production) || able.allSatisfy { environments.contains($0.environment) }
+        return isOwned ? .owned : nil
     }
 }

@@ -12,7 +12,7 @@ package struct SessionReading: Sendable {
     /// The real clock.
     let time: TimeSource
     /// The clock of entitlements.
-    let entitlementTime: TimeSource
+    let entitlementTime: BusinessTime
 
     /// Reads a session.
     ///

@@ -80,6 +80,15 @@ package struct SessionSnapshot: Encodable, Sendable {
     }
 }
 
+extension SessionSnapshot {
+    /// Returns the session with its order's messages in the first of the languages that Paydesk has, else in English.
+    package func speaking(_ languages: [String]) -> SessionSnapshot {
+        var snapshot = self
+        snapshot.order = order?.speaking(languages)
+        return snapshot
+    }
+}
+
 /// The part of a session that only a checkout has.
 struct SessionCashier: Sendable {
     let plans: SessionPlans

@@ -92,7 +92,7 @@ package struct Sessions: Sendable {
         let expiresAt = now.adding(seconds: request.lifetime ?? Session.lifetime(request.purpose))
         try await settlements.run(context.audit) { settlement in
             let tx = settlement.tx
-            let userID = try tx.users.ensure(user, candidate: ids.make(), at: now)
+            let userID = try tx.users.ensure(user, candidate: ids.make(), at: settlements.time.now)
             try tx.users.lock(userID)
             try Self.makeRoom(for: userID, at: now, settlement)
             let session = Session(
@@ -118,6 +118,7 @@ package struct Sessions: Sendable {
                 reason: "the user has \(Session.limit) sessions with an order; end one, or wait until one expires")
         }
         _ = try settlement.tx.sessions.end(oldest.id, at: now)
+        settlement.log.changed.changes.sessions.insert(oldest.id)
         try settlement.log.audit(
             subject: oldest.id.rawValue, "session.ended", before: "running", after: "ended: too many", about: user)
     }
@@ -140,6 +141,7 @@ package struct Sessions: Sendable {
                 let ended = try tx.sessions.end(id, at: now)
             else { throw GatewayError.unknown(.session, session) }
             if ended.isNew {
+                settlement.log.changed.changes.sessions.insert(id)
                 try settlement.log.audit(
                     subject: id.rawValue, "session.ended", before: "running", after: "ended", about: found.user)
             }

@@ -13,6 +13,7 @@ struct ChangeLog {
     let ids: IDSource
     let now: Timestamp
     var context: AuditContext
+    let changed = ChangedSubjects()
 
     /// Appends to an order's timeline, which its owner reads.
     @discardableResult
@@ -20,6 +21,7 @@ struct ChangeLog {
         let limit = type.hasPrefix("payment.") ? Self.attemptLimit : Self.timelineLimit
         let entry = TimelineEntry(at: now, type: type, detail: detail.stored(Self.detailLength))
         try tx.orders.insertTimeline(order.id, entry, limit: limit)
+        changed.changes.orders[order.id] = order.user
         return entry
     }
 
@@ -38,6 +40,7 @@ struct ChangeLog {
     }
 
     func emit(_ type: EventType, _ snapshot: OrderSnapshot) throws {
+        changed.changes.orders[snapshot.order.id] = snapshot.user
         try emit(
             type, subject: snapshot.order.id.rawValue, user: snapshot.user, partner: snapshot.partner,
             data: try snapshot.storedJSON())
@@ -51,6 +54,7 @@ struct ChangeLog {
     func emit(
         _ type: EventType, subject: String, user: ID<User>?, partner: String? = nil, data: String
     ) throws {
+        if type == .entitlementsChanged, let user { changed.changes.users.insert(user) }
         try tx.events.insert(
             EventRecord(
                 id: ids.make(), subject: subject, type: type, user: user, partner: partner, at: now, data: data))
@@ -82,7 +86,7 @@ struct ChangeLog {
         var entry = AuditEntry(
             subject: subject, actor: context.actor.label, requestID: context.requestID, action: action,
             before: before.withoutNUL,
-            after: after.withoutNUL, at: now)
+            after: after.withoutNUL, at: now, via: context.via?.rawValue)
         entry.reason = reason?.withoutNUL
         try tx.audit.insert(entry, about: user, isNew: isNew)
     }

@@ -9,7 +9,7 @@ struct SettlementRunner: Sendable {
     let policies: OrderPolicies
     let ownership: OwnershipRules
     let ids: IDSource
-    let time: TimeSource
+    let time: BusinessTime
     let signals: JobSignals
 
     /// Runs a settlement, then wakes the workers of its jobs and sends the refunds that it decided.
@@ -20,14 +20,16 @@ struct SettlementRunner: Sendable {
     ) async throws(GatewayError) -> T {
         let (ids, now, registry) = (ids, time.now, providers.registry)
         let (policies, ownership) = (policies, ownership)
-        let (result, (refunds, wakesWorkers)) = try await store.write { tx in
+        let (result, (refunds, wakesWorkers, changes)) = try await store.write { tx in
             var settlement = Settlement(
                 tx: tx, ids: ids, now: now, policies: policies, registry: registry, context: audit,
                 ownership: ownership)
             let result = try body(&settlement)
-            return (result, (settlement.followUps.refunds, settlement.followUps.wakesWorkers))
+            let followUps = settlement.followUps
+            return (result, (followUps.refunds, followUps.wakesWorkers, settlement.log.changed.changes))
         }
         signals.events.notify()
+        signals.live.take(changes)
         if wakesWorkers { signals.workers.notify() }
         for refund in refunds {
             // The intent is durable: every answer of the provider is recorded, and a job repeats a lost call.

@@ -20,7 +20,7 @@ struct NotificationSync: Sendable {
     let registry: ProviderRegistry
     let notifications: Notifications
     let subscriptions: SubscriptionSync
-    let time: TimeSource
+    let time: BusinessTime
     let logger: Logger
 
     /// The seconds that are requested again, since the store may list a notification later than it was signed.
@@ -37,7 +37,7 @@ struct NotificationSync: Sendable {
         else { return .done }
         let missed = try await takeMissed(from: account, in: environment)
         switch missed.trouble {
-        case .retryable(let after?): return .again(after: max(1, after.rawValue - time.now.rawValue))
+        case .retryable(let after?): return .again(after: max(1, after.rawValue - time.real.now.rawValue))
         case .some: return .pending
         case nil: return .again(after: account.store.syncInterval)
         }
@@ -92,7 +92,8 @@ struct NotificationSync: Sendable {
         of app: String, from account: SyncingAccount, in environment: Environment,
         into missed: inout MissedNotifications
     ) async throws(SyncFailure) {
-        let now = time.now
+        // A store lists its notifications by its own clock.
+        let now = registry[account.id].map { time.now(at: $0) } ?? time.real.now
         let last = try await inSync { () async throws(GatewayError) in
             try await store.read { db in try db.notifications.fetchedUntil(account.id, environment, app: app) }
         }

@@ -51,6 +51,11 @@ struct SubscriptionSync: Sendable {
 
     private var store: StoreAccess { settlements.store }
     private var now: Timestamp { settlements.time.now }
+    /// The seconds by which business time is ahead of the real time, in which a store says when to ask again.
+    private var ahead: Int64 {
+        let reading = settlements.time.reading
+        return reading.business.rawValue - reading.real.rawValue
+    }
 
     /// Queries a store about one subscription, and about its customer's purchases since the last time.
     func check(_ job: ClaimedJob) async throws(GatewayError) -> JobOutcome {
@@ -69,7 +74,8 @@ struct SubscriptionSync: Sendable {
         } catch {
             switch error {
             case .gateway(let error): throw error
-            case .store(.retryable(let after?)): return .again(after: max(1, after.rawValue - now.rawValue))
+            case .store(.retryable(let after?)):
+                return .again(after: max(1, after.rawValue - settlements.time.real.now.rawValue))
             case .store(.retryable(nil)): return .pending
             // A new purchase can be unknown to the store for a while.
             case .store(.unknownYet) where job.attempt <= Self.patientRuns: return .pending
@@ -102,7 +108,7 @@ struct SubscriptionSync: Sendable {
                     switch error {
                     case .gateway(let error): throw error
                     case .store(.retryable(let after)):
-                        return try await postpone(record.id, until: after ?? now)
+                        return try await postpone(record.id, until: after.map { $0.adding(seconds: ahead) } ?? now)
                     case .store:
                         try await postpone(record.id, until: now.adding(seconds: account.store.syncInterval))
                     }

@@ -4,7 +4,7 @@ import Store
 /// The subscriptions of users.
 package struct Subscriptions: Sendable {
     let store: StoreAccess
-    let time: TimeSource
+    let time: BusinessTime
 
     /// Lists a user's subscriptions in their current state, newest first; an unknown user has none.
     package func list(

@@ -18,8 +18,11 @@ package struct Users: Sendable {
     /// id, so that no other user inherits them, and late payments and refunds settle as before. Changes by time alone
     /// are no longer announced.
     ///
+    /// - Parameter reason: is kept in the audit, so it should not name the user.
     /// - Throws: `notFound` for a user who is unknown or already erased.
-    package func erase(_ user: ExternalUserID, context: CallContext) async throws(GatewayError) -> Erasure {
+    package func erase(
+        _ user: ExternalUserID, reason: String? = nil, context: CallContext
+    ) async throws(GatewayError) -> Erasure {
         // An earlier run under the same key has erased the user.
         guard context.resumed == nil else { return Erasure(erased: true) }
         return try await settlements.run(context.audit) { settlement in
@@ -32,10 +35,12 @@ package struct Users: Sendable {
                 guard let data = try Self.withoutFreeText(event.data) else { continue }
                 try tx.events.update(event.id, data: data)
             }
-            try tx.sessions.erase(of: id, at: settlement.now)
+            try tx.sessions.erase(of: id, at: settlements.time.real.now)
             try tx.users.erase(id)
+            settlement.log.changed.changes.erased.insert(id)
             try tx.bind(context, to: id.rawValue)
-            try settlement.log.audit(subject: id.rawValue, "user.erased", before: "named", after: UserNames.erased)
+            try settlement.log.audit(
+                subject: id.rawValue, "user.erased", before: "named", after: UserNames.erased, reason: reason)
             return Erasure(erased: true)
         }
     }

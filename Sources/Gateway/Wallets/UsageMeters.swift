@@ -6,7 +6,7 @@ package struct UsageMeters: Sendable {
     let store: StoreAccess
     let meters: [Meter]
     let ids: IDSource
-    let time: TimeSource
+    let time: BusinessTime
 
     /// Returns a user's use of a meter in the current period.
     ///

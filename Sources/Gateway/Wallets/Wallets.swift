@@ -68,15 +68,20 @@ package struct Wallets: Sendable {
 
     /// Debits units from a user's production balance, all or nothing.
     ///
+    /// - Parameter kind: `admin`, who must give a reason, or `partner`.
     /// - Throws: `invalidRequest`; `insufficientBalance` where less is left, or the unit was never credited.
     package func debit(
-        _ amount: Int64, of unit: String, from user: ExternalUserID, reason: String, context: CallContext
+        _ amount: Int64, of unit: String, from user: ExternalUserID, reason: String,
+        by kind: Grant.SourceKind = .partner, context: CallContext
     ) async throws(GatewayError) -> BalanceView {
         guard SKUCode(unit) != nil else {
             throw .invalidRequest(field: "unit", reason: "must match [a-z0-9][a-z0-9_.-]{0,63}")
         }
         guard Self.amounts.contains(amount) else {
             throw .invalidRequest(field: "amount", reason: "must be 1 to 1,000,000,000,000")
+        }
+        guard kind != .admin || reason.hasScalars(1...Self.reasonLimit) else {
+            throw .invalidRequest(field: "reason", reason: .length(1...Self.reasonLimit))
         }
         guard reason.hasScalars(0...Self.reasonLimit) else {
             throw .invalidRequest(field: "reason", reason: "at most 500 characters")
@@ -89,8 +94,9 @@ package struct Wallets: Sendable {
             guard let userID = try tx.users.findID(user) else { throw GatewayError.insufficientBalance }
             try tx.users.lock(userID)
             let debit = ids.make(Debit.self)
+            let source = LedgerSource(kind: kind == .admin ? "admin_debit" : "debit", id: debit.rawValue)
             let left = try tx.wallets.debit(
-                amount, unit: unit, user: userID, source: LedgerSource(kind: "debit", id: debit.rawValue),
+                amount, unit: unit, user: userID, source: source,
                 reason: reason.isEmpty ? nil : reason, at: settlement.now)
             guard let left else { throw GatewayError.insufficientBalance }
             try tx.bind(context, to: debit.rawValue)
@@ -147,8 +153,12 @@ package struct BalanceChange: Encodable, Sendable {
         balance = entry.balance
         reason = entry.reason
         environment = entry.environment
-        // Only partners debit units.
-        let type = entry.source.kind == "debit" ? Grant.SourceKind.partner.rawValue : entry.source.kind
+        let type =
+            switch entry.source.kind {
+            case "debit": Grant.SourceKind.partner.rawValue
+            case "admin_debit": Grant.SourceKind.admin.rawValue
+            default: entry.source.kind
+            }
         source = Source(type: type, id: entry.source.id)
         position = entry.position
     }

@@ -11,7 +11,7 @@ struct Deliveries: Sendable {
     let names: UserNames
     let allowsPrivate: Bool
 
-    var time: TimeSource { settlements.time }
+    var time: BusinessTime { settlements.time }
 
     /// The numbers of concurrent requests to an endpoint.
     private static let firstWidth = 16

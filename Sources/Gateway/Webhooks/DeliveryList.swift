@@ -36,6 +36,38 @@ package struct DeliveryView: Encodable, Sendable {
     }
 }
 
+/// An attempt to deliver an event, with the beginning of the endpoint's answer.
+struct DeliveryAttempt: Codable, Sendable {
+    let at: Timestamp
+    let status: Int64?
+    let error: String?
+    let body: String?
+
+    private enum CodingKeys: CodingKey { case at, status, error, body }
+
+    func encode(to encoder: any Encoder) throws {
+        var fields = encoder.container(keyedBy: CodingKeys.self)
+        try fields.encode(at, forKey: .at)
+        try fields.encode(status, forKey: .status)
+        try fields.encode(error, forKey: .error)
+        try fields.encode(body, forKey: .body)
+    }
+}
+
+/// A delivery with its attempts, oldest first, for admins.
+package struct DeliveryDetail: Encodable, Sendable {
+    let view: DeliveryView
+    let history: [DeliveryAttempt]
+
+    private enum CodingKeys: CodingKey { case history }
+
+    package func encode(to encoder: any Encoder) throws {
+        try view.encode(to: encoder)
+        var fields = encoder.container(keyedBy: CodingKeys.self)
+        try fields.encode(history, forKey: .history)
+    }
+}
+
 extension Webhooks {
     /// Lists an endpoint's deliveries, those of the newest events first.
     ///

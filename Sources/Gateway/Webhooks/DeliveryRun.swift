@@ -21,6 +21,8 @@ struct DeliveryRun: Sendable {
     private static let pageSize: Int64 = 200
     /// The seconds after which a run ends, so that another endpoint gets its turn.
     private static let longest: Int64 = 30
+    /// The time limit of an attempt while the clock is moved, which no endpoint may hold up.
+    private static let limitInMove = Duration.seconds(2)
     /// The longest time between two attempts of a delivery that keeps failing, plus an hour for the delay of a run.
     private static let longestGap = DeliverySchedule.longestPause + 3_600
 
@@ -61,13 +63,13 @@ struct DeliveryRun: Sendable {
     }
 
     private func attemptAll(width: Int) async throws(GatewayError) -> Bool {
-        let until = deliveries.time.now.adding(seconds: Self.longest)
+        let until = deliveries.time.real.now.adding(seconds: Self.longest)
         do {
             return try await withThrowingTaskGroup(of: Step.self) { group in
                 defer { group.cancelAll() }
                 var lines = DeliveryLines(width: width)
                 while true {
-                    let mayGoOn = deliveries.time.now < until && !Task.isShuttingDownGracefully && !lines.isHeld
+                    let mayGoOn = deliveries.time.real.now < until && !Task.isShuttingDownGracefully && !lines.isHeld
                     if mayGoOn, lines.wantsPermit() { group.addTask { .permitted(try await permit()) } }
                     if let results = lines.writable() {
                         group.addTask { .written(stops: try await write(results)) }
@@ -116,7 +118,7 @@ struct DeliveryRun: Sendable {
     ///
     /// So no delivery starts that a change of the endpoint or of the partner's keys forbids.
     private func permit() async throws(GatewayError) -> DeliveryPermit {
-        let (record, now) = (record, deliveries.time.now)
+        let (record, now) = (record, deliveries.time.real.now)
         return try await deliveries.store.read { db in
             guard let current = try db.webhooks.find(record.id), current.status == .enabled else { return .ended }
             guard current.url == record.url, current.secret == record.secret else { return .changed }
@@ -139,7 +141,7 @@ struct DeliveryRun: Sendable {
         switch opened {
         case .failure(let refusal): return .failed(refusal.fault)
         case .success(let session):
-            let (id, now) = (delivery.event.rawValue, deliveries.time.now.rawValue)
+            let (id, now) = (delivery.event.rawValue, deliveries.time.real.now.rawValue)
             let signatures = secrets.map { $0.signature(id: id, timestamp: now, body: delivery.body) }
             return await session.post(
                 WebhookMessage(
@@ -147,25 +149,28 @@ struct DeliveryRun: Sendable {
                         (name: "content-type", value: "application/json"), (name: "webhook-id", value: id),
                         (name: "webhook-timestamp", value: String(now)),
                         (name: "webhook-signature", value: signatures.joined(separator: " ")),
-                    ], body: delivery.body))
+                    ], body: delivery.body, limit: deliveries.time.isMoving ? Self.limitInMove : nil))
         }
     }
 
     private func result(_ delivery: PreparedDelivery, _ reply: WebhookReply) -> DeliveryResult {
         let attempts = delivery.attempts + 1
-        var (status, fault, pause) = (Int64?.none, Delivery.Fault?.none, Int64?.none)
+        var (status, fault, pause, body) = (Int64?.none, Delivery.Fault?.none, Int64?.none, String?.none)
         switch reply {
         case .failed(let why): fault = why
-        case .replied(let code, let retryAfter):
+        case .replied(let code, let retryAfter, let text):
+            body = text
             status = Int64(code)
             if !(200...299).contains(code) { fault = .status }
             if let retryAfter, DeliverySchedule.heedsPause(code) {
-                pause = RetryAfter.seconds(retryAfter, now: deliveries.time.now)
+                pause = RetryAfter.seconds(retryAfter, now: deliveries.time.real.now)
             }
         }
+        let attempt = DeliveryAttempt(at: deliveries.time.now, status: status, error: fault?.rawValue, body: body)
         return DeliveryResult(
             delivery: delivery.id, attempts: attempts, status: status, fault: fault,
-            delay: fault == nil ? nil : DeliverySchedule.delay(after: attempts, pause: pause))
+            delay: fault == nil ? nil : DeliverySchedule.delay(after: attempts, pause: pause),
+            history: (try? attempt.storedJSON()) ?? "null")
     }
 
     /// Stores results, makes the jobs of their next attempts, and disables an endpoint that is gone or has long been

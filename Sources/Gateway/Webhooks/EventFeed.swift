@@ -35,6 +35,19 @@ extension Events {
                 limit: limit,
                 window: Self.window)
         }
+        return try Self.feed(page)
+    }
+
+    /// Lists the events of every type and partner after a number, oldest first, for an admin.
+    ///
+    /// - Parameter subject: the id that they are about; nil lists all.
+    package func list(after seq: Int64, subject: String?, limit: Int64) async throws(GatewayError) -> EventFeed {
+        try Self.feed(
+            try await store.report { db in try db.events.list(after: seq, subject: subject, limit: limit) })
+    }
+
+    /// Makes the answer of a page, cut at the limit of bytes.
+    private static func feed(_ page: EventPage) throws(GatewayError) -> EventFeed {
         do {
             var (items, bytes): ([String], Int) = ([], 0)
             for (index, event) in page.events.enumerated() {

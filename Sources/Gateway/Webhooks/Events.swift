@@ -5,7 +5,7 @@ import Store
 package struct Events: Sendable {
     let store: StoreAccess
     let ids: IDSource
-    let time: TimeSource
+    let time: BusinessTime
     let signals: JobSignals
 
     private static let dispatchLimit: Int64 = 500

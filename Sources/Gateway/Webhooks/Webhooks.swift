@@ -11,8 +11,11 @@ package struct WebhookView: Encodable, Sendable {
     let failing_since: Timestamp?
     let created_at: Timestamp
     package let secret: String?
+    /// The partner, for admins alone.
+    var partner: String?
 
-    init(_ record: WebhookRecord, secret: WebhookSecret? = nil) {
+    init(_ record: WebhookRecord, secret: WebhookSecret? = nil, showsPartner: Bool = false) {
+        partner = showsPartner ? record.partner : nil
         id = record.id
         url = record.url
         types = record.types

@@ -61,6 +61,14 @@ struct UserTokens: Sendable {
         return verified.user
     }
 
+    /// Returns the time from which a token is no longer accepted.
+    ///
+    /// - Throws: `invalidCredential`.
+    func end(of token: String) async throws(GatewayError) -> Timestamp {
+        guard token.utf8.count <= TokenVerifier.limit else { throw .invalidCredential(.noToken) }
+        return Timestamp(try await verifier.verify(token).expiry)
+    }
+
     private static func digest(_ token: String) -> SHA256Digest {
         var (token, hash) = (token, SHA256())
         token.withUTF8 { hash.update(bufferPointer: UnsafeRawBufferPointer($0)) }
@@ -185,10 +193,13 @@ actor TokenVerifier {
         struct Header: Decodable {
             let alg: String
             let crit: [String]?
+            let typ: String?
         }
         let parts = token.split(separator: ".", omittingEmptySubsequences: false)
         guard parts.count == 3, let json = Base64URL.decoded(parts[0]),
-            let header = try? JSONDecoder().decode(Header.self, from: Data(json)), header.crit == nil
+            let header = try? JSONDecoder().decode(Header.self, from: Data(json)), header.crit == nil,
+            // A signed snapshot is no login, whatever keys verify logins.
+            header.typ?.lowercased() != SignedSnapshots.type
         else { return nil }
         return header.alg
     }

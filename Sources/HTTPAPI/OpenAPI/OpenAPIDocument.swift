@@ -69,6 +69,10 @@ struct Components {
                 "user": Self.bearer("A JWT of the app's own login; its user claim is the user's id.", format: "JWT"),
                 "session": Self.bearer(
                     "The token of a session, `pds_…`, which opens only the calls that name it.", format: nil),
+                "console": .object([
+                    "type": .string("apiKey"), "in": .string("cookie"), "name": .string(ConsoleDoor.cookie),
+                    "description": .string("The cookie of a session of the console, with `X-Paydesk-Console: 1`."),
+                ]),
                 "key": Self.bearer(
                     "An API key, `pdk_…`, with one of the scopes named; `admin` implies all.", format: nil),
             ]),

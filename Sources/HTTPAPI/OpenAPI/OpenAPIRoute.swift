@@ -25,6 +25,8 @@ extension Route {
                 [.object(["user": .array([])])] + (sessions.isEmpty ? [] : [.object(["session": .array([])])]))
         case .session: .array([.object(["session": .array([])])])
         case .userOrAnyone: .array([.object(["user": .array([])]), .object([:])])
+        case .key where description.tag?.name == Route.Tag.console.name:
+            .array([.object(["console": .array([])])])
         // Each of the scopes is enough alone.
         case .key(let scopes): .array(scopes.map { .object(["key": .array([.string($0.rawValue)])]) })
         }
@@ -50,6 +52,14 @@ extension Route {
         }
         if honoursKeys {
             parameters.append(.object(["$ref": .string("#/components/parameters/IdempotencyKey")]))
+        }
+        if description.tag?.name == Route.Tag.console.name {
+            parameters.append(
+                .object([
+                    "name": .string("X-Paydesk-Console"), "in": .string("header"), "required": .bool(true),
+                    "description": .string("Says that the call comes from the console; no form or link can send it."),
+                    "schema": .object(["type": .string("string"), "enum": .array([.string("1")])]),
+                ]))
         }
         if case .tagged = description.outcome {
             parameters.append(
@@ -102,7 +112,7 @@ extension Route {
 
     private func responses(_ components: inout Components) -> [String: JSONValue] {
         var responses = ["200": success(&components)]
-        for other in description.others {
+        for other in description.others where other.status != 200 {
             var response: [String: JSONValue] = ["description": .string(other.note)]
             if let mediaType = other.mediaType {
                 response["content"] = Self.content(mediaType, (other.shape ?? .string).schema(&components.schemas))
@@ -115,6 +125,7 @@ extension Route {
         if !description.gone.isEmpty {
             responses["410"] = Self.refusal(description.gone, errors, &components)
         }
+        for other in description.others where other.status == 200 { responses["200"]?.add(other, &components) }
         for (status, ids) in Dictionary(grouping: refusals, by: \.status.code) where responses["\(status)"] == nil {
             responses["\(status)"] = Self.refusal(
                 ids.sorted { $0.rawValue < $1.rawValue }, errors, &components)
@@ -146,6 +157,8 @@ extension Route {
         "image/svg+xml": "<svg xmlns=\"http://www.w3.org/2000/svg\"/>",
         "text/html": "<!doctype html><title>Paydesk</title>",
         "text/csv": "id,status\r\n",
+        "text/event-stream":
+            "retry: 3000\n\nid: 17\nevent: entitlements\ndata: {\"next_change_at\":null,\"version\":17}\n\n",
     ]
 
     /// Returns the schema of an answer in the envelope.
@@ -183,10 +196,14 @@ extension Route {
     private static func refusal(
         _ ids: [ErrorID], _ shape: ErrorShape, _ components: inout Components
     ) -> JSONValue {
-        let flat = shape == .flat ? ["flat"] : []
-        let name = (flat + ids.map(\.rawValue)).joined(separator: ".")
+        let (prefix, body): ([String], Shape) =
+            switch shape {
+            case .flat: (["flat"], .flatError)
+            case .openIAP: (["openiap"], .openIAPError)
+            case .envelope, .bare, .verifyReceipt: ([], .error)
+            }
+        let name = (prefix + ids.map(\.rawValue)).joined(separator: ".")
         if components.responses[name] == nil {
-            let body = shape == .flat ? Shape.flatError : Shape.error
             var response: [String: JSONValue] = [
                 "description": .string(ids.map { "`\($0.rawValue)`" }.joined(separator: ", ")),
                 "x-error-ids": .array(ids.map { .string($0.rawValue) }),
@@ -254,6 +271,20 @@ extension Route.Tag.Message {
     }
 }
 
+extension JSONValue {
+    /// Adds a further media type to this response.
+    fileprivate mutating func add(_ other: Route.Other, _ components: inout Components) {
+        guard case .object(var response) = self, case .object(var content)? = response["content"],
+            let mediaType = other.mediaType
+        else { return }
+        content[mediaType] = .object([
+            "schema": (other.shape ?? .string).schema(&components.schemas), "example": .string(other.note),
+        ])
+        response["content"] = .object(content)
+        self = .object(response)
+    }
+}
+
 extension ErrorID {
     fileprivate var saysWhenToRetry: Bool {
         [.rateLimited, .usageLimitReached, .temporarilyUnavailable, .requestInProgress].contains(self)
@@ -290,6 +321,16 @@ extension Shape {
         "FlatError",
         .object([
             "success": .boolean.shown("false"), "error": named("ErrorID", .words(ErrorID.self)), "message": .string,
+        ]))
+
+    /// The body of a refusal in OpenIAP's form (`docs/api.md` section 15).
+    fileprivate static let openIAPError = named(
+        "OpenIAPErrors",
+        .object([
+            "errors": .list(
+                .object(
+                    ["code": named("ErrorID", .words(ErrorID.self)), "message": .string.noted("For people.")],
+                    optional: ["path": .string.noted("The name of the wrong field.").shown(#""jws""#)]))
         ]))
 
     /// The name of the items where this is a page of a list; otherwise nil.

@@ -18,9 +18,10 @@ extension Route {
 extension Route.Tag {
     /// All parts, in the order of the description.
     static let all: [Route.Tag] = [
-        cashier, sessions, orders, subscriptions, entitlements, apple, applePay, compatible, notifications,
+        cashier, sessions, orders, subscriptions, entitlements, live, apple, applePay, compatible, notifications,
         notificationsByKind,
-        payPages, partner, webhooks, catalogue, accounts, adminOrders, adminUsers, inbox, operations,
+        payPages, partner, webhooks, catalogue, accounts, adminOrders, adminUsers, inbox, operationsForAdmins, console,
+        operations,
     ]
 
     static let cashier = Route.Tag(name: "Cashier", note: "What is sold, and the contract to pay it.")
@@ -31,6 +32,8 @@ extension Route.Tag {
         name: "Subscriptions", note: "Subscriptions of a store, as the user, a partner and an admin see them.")
     static let entitlements = Route.Tag(
         name: "Entitlements and usage", note: "What a user owns, why, and how much of a meter is left.")
+    static let live = Route.Tag(
+        name: "Live", note: "Changes as they happen, and the keys of snapshots for apps that are offline.")
     static let apple = Route.Tag(
         name: "App Store purchases", note: "What was bought in the App Store becomes the user's.")
     static let applePay = Route.Tag(name: "Apple Pay", note: "Merchant sessions, tokens, and the proof of the domain.")
@@ -65,6 +68,14 @@ extension Route.Tag {
         name: "Users, for admins", note: "What users own, and what is given, moved and taken by hand.")
     static let inbox = Route.Tag(
         name: "Notifications, jobs, keys, audit", note: "What came in, what is to be done, who may call, who did what.")
+    static let operationsForAdmins = Route.Tag(
+        name: "Search and attention", note: "What admins look for, and what waits for them.")
+    static let console = Route.Tag(
+        name: "Console",
+        note: """
+            Signing in to the page of admins. Each call takes `X-Paydesk-Console: 1`; with the cookie and that header every \
+            call of an admin may be made as with the key.
+            """)
     static let operations = Route.Tag(
         name: "Operations", note: "For whoever runs this server; none needs a login, and no answer has the envelope.")
 }

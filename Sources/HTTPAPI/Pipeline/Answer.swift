@@ -10,8 +10,10 @@ enum Answer: Sendable {
     case data(Data)
     /// `data` with external user ids, in which no internal id is replaced; only in answers to GET.
     case named(Data)
-    /// `data` with an ETag over its bytes.
-    case tagged(Data)
+    /// `data` with further headers of the answer; not under an idempotency key, which keeps none of them.
+    case headed(Data, [HTTPField])
+    /// `data` with an ETag over its bytes, and with the request's header that chose this form.
+    case tagged(Data, vary: String? = nil)
     /// An answer without the envelope.
     case raw(status: HTTPResponse.Status, contentType: String, body: Data, headers: [HTTPField])
     /// An answer without the envelope that is sent piece by piece as the client reads it; only in answers to GET.

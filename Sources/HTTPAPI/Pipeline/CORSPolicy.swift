@@ -7,6 +7,10 @@ import Synchronization
 /// Cross-origin rules for browsers (WHATWG Fetch, CORS protocol): only the configured origins, never `*`; in
 /// development mode also pages from loopback addresses.
 struct CORSPolicy<Context: RequestContext>: RouterMiddleware {
+    private static var headers: String {
+        "authorization, content-type, idempotency-key, if-none-match, last-event-id, accept-language, x-request-id"
+    }
+
     private let origins: Set<String>
     private let isDevelopment: Bool
     private let refused: RefusedOrigins
@@ -34,14 +38,15 @@ struct CORSPolicy<Context: RequestContext>: RouterMiddleware {
                 headers: [
                     .accessControlAllowOrigin: origin, .vary: "Origin",
                     .accessControlAllowMethods: "GET, POST, PATCH, DELETE",
-                    .accessControlAllowHeaders:
-                        "authorization, content-type, idempotency-key, if-none-match, accept-language, x-request-id",
+                    .accessControlAllowHeaders: Self.headers,
                     .accessControlMaxAge: "600",
                 ])
         }
         var response = try await next(request, context)
+        // Published keys are for pages of every origin.
+        guard response.headers[.accessControlAllowOrigin] == nil else { return response }
         response.headers[.accessControlAllowOrigin] = origin
-        response.headers[.vary] = "Origin"
+        response.headers[.vary] = [response.headers[.vary], "Origin"].compactMap(\.self).joined(separator: ", ")
         response.headers[.accessControlExposeHeaders] =
             "ETag, X-Request-Id, Idempotency-Replayed, Retry-After, WWW-Authenticate, Allow"
         return response

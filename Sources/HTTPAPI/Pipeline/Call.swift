@@ -53,8 +53,11 @@ struct Call: Sendable {
         return id
     }
 
-    /// The order as this caller sees it: the app's metadata is not shown to a session.
-    func shown(_ order: OrderSnapshot) -> OrderSnapshot { session == nil ? order : order.withoutMetadata }
+    /// The order as this caller sees it: in its language, and without the app's metadata for a session.
+    func shown(_ order: OrderSnapshot) -> OrderSnapshot {
+        let order = order.speaking(languages)
+        return session == nil ? order : order.withoutMetadata
+    }
 
     /// The payer's address, in calls of the payer's own app; nil in a partner's call, which comes from a server.
     var payerAddress: IPAddress? {
@@ -74,7 +77,10 @@ struct Call: Sendable {
             case .key(let key): key.actor
             }
         var context = CallContext(actor: actor, requestID: auditedRequestID, idempotency: run)
-        if case .key(let key) = caller { context.showsAccounts = key.allows(.admin) }
+        if case .key(let key) = caller {
+            context.showsAccounts = key.allows(.admin)
+            context.via = key.console == nil ? nil : .console
+        }
         return context
     }
 

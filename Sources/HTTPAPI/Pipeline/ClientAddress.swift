@@ -35,6 +35,14 @@ struct ClientAddress: Sendable {
         return chains.isEmpty ? peer : found.count == 1 ? found.first ?? nil : nil
     }
 
+    /// True where the connection's other end is this machine, whatever a proxy reports.
+    var isLoopback: Bool {
+        guard var address = peer?.ipAddress else { return false }
+        // An IPv4 client of an IPv6 listener (RFC 4291 section 2.5.5.2).
+        if address.lowercased().hasPrefix("::ffff:") { address.removeFirst("::ffff:".count) }
+        return WebAddress.isLoopback(host: address)
+    }
+
     private func isTrusted(_ address: IPAddress) -> Bool { trustedProxies.contains { $0.contains(address) } }
 
     /// - Parameter hops: the addresses in the order of the header, the farthest first; nil for a hop without an

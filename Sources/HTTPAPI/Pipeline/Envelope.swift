@@ -25,11 +25,20 @@ enum Envelope {
             switch shape {
             case .envelope, .verifyReceipt: enveloped(reply, languages, requestID)
             case .flat: flat(reply, languages)
+            case .openIAP: openIAP(reply, languages)
+            case .bare: bare(reply.id, reply.message(languages))
             }
         let body = json ?? Data(#"{"code":500,"error":"internal_error","msg":"","details":{}}"#.utf8)
         return Response(
             status: reply.status, headers: headers(of: reply, requestID: requestID),
             body: ResponseBody(byteBuffer: ByteBuffer(bytes: body)))
+    }
+
+    /// Makes the 403 of a route that only this machine may call.
+    static func refused(_ refusal: LocalCallers.Refusal, languages: [String], requestID: String) -> Response {
+        let reply = ErrorReply(
+            status: .forbidden, id: ErrorID.forbidden.rawValue, english: refusal.english, chinese: refusal.chinese)
+        return failure(reply, languages: languages, requestID: requestID, shape: .bare)
     }
 
     /// Returns the headers of a refusal.
@@ -69,6 +78,31 @@ enum Envelope {
             let message: String
         }
         return try? Answer.encode(Body(success: false, error: reply.id, message: reply.message(languages)))
+    }
+
+    private static func openIAP(_ reply: ErrorReply, _ languages: [String]) -> Data? {
+        struct Body: Encodable {
+            struct Fault: Encodable {
+                let code: String
+                let message: String
+                /// The name of the wrong field; absent for other faults.
+                let path: String?
+            }
+
+            let errors: [Fault]
+        }
+        let field: String? = if case .string(let field)? = reply.details["field"], !field.isEmpty { field } else { nil }
+        return try? Answer.encode(
+            Body(errors: [.init(code: reply.id, message: reply.message(languages), path: field)]))
+    }
+
+    /// Encodes a refusal of `/dev/appstore`.
+    static func bare(_ id: String, _ message: String) -> Data? {
+        struct Body: Encodable {
+            let error: String
+            let message: String
+        }
+        return try? Answer.encode(Body(error: id, message: message))
     }
 
     private static func enveloped(_ reply: ErrorReply, _ languages: [String], _ requestID: String) -> Data? {

@@ -80,6 +80,10 @@ extension ErrorReply {
             self.init(.forbidden, "A session's token is not accepted here.", "此处不接受会话令牌。")
         case .needsSession:
             self.init(.forbidden, "Only a session's token is accepted here.", "此处只接受会话令牌。")
+        case .notFromConsole:
+            self.init(
+                .forbidden, "The console's cookie counts only in its own calls, with X-Paydesk-Console: 1.",
+                "控制台的 Cookie 仅在控制台自身的请求中有效,且须带有 X-Paydesk-Console: 1。")
         case .notFound:
             self.init(.notFound, "There is nothing here.", "未找到所请求的资源。")
         case .unknown(let thing, let id):
@@ -107,6 +111,10 @@ extension ErrorReply {
         case .requestInProgress:
             self.init(
                 .requestInProgress, "A request with this Idempotency-Key is running.", "相同幂等键的请求正在处理。",
+                retryAfter: 1)
+        case .clockIsMoving:
+            self.init(
+                .requestInProgress, "The clock is being moved; try again when that is done.", "时钟正在调整,请在完成后重试。",
                 retryAfter: 1)
         case .conflict(let reason, let resource):
             self.init(
@@ -163,7 +171,7 @@ extension ErrorReply {
             self.init(
                 .usageLimitReached, "The limit of this period is reached.", "已达到本周期的使用上限。",
                 retryAfter: seconds)
-        case .internalError:
+        case .internalError, .dryRun:
             self.init(.internalError, "Something went wrong.", "服务器内部错误。")
         case .providerUnavailable:
             self.init(.providerUnavailable, "The payment provider did not answer.", "支付渠道暂无响应。")

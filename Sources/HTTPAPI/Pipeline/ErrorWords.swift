@@ -69,6 +69,8 @@ extension InvalidCredential {
         case .unknownKey: ("There is no such API key, or it was revoked", "API 密钥不存在或已被撤销")
         case .unknownSession: ("There is no such session", "会话不存在")
         case .sessionExpired: ("The session has ended", "会话已结束")
+        case .noConsoleSession: ("The session of the console has ended", "控制台会话已结束")
+        case .noSignIn: ("This link was used, is too old or was never given", "该链接已被使用、已过期或不存在")
         case .signature: ("The token's signature does not verify", "令牌签名验证失败")
         case .expired: ("The token has expired", "令牌已过期")
         case .claim(let name):

@@ -9,7 +9,9 @@ extension HTTPField.Name {
     static let requestID = named("X-Request-Id")
     static let idempotencyKey = named("Idempotency-Key")
     static let idempotencyReplayed = named("Idempotency-Replayed")
+    static let xAccelBuffering = named("X-Accel-Buffering")
     static let referrerPolicy = named("Referrer-Policy")
+    static let console = named("X-Paydesk-Console")
     static let secFetchSite = named("Sec-Fetch-Site")
 
     /// - Parameter name: a valid field name (RFC 9110 section 5.1); a test reads each of them.

@@ -18,6 +18,7 @@ struct Pipeline: Sendable {
     let concurrency: ConcurrencyLimit
     let bodies: BodyReader
     let answers: AnswerBudget
+    let callers: LocalCallers
     let logger: Logger
     let ids: IDSource
 
@@ -33,8 +34,12 @@ struct Pipeline: Sendable {
         let started = ContinuousClock.now
         let response: Response
         do throws(GatewayError) {
-            response = try await run(
-                route, request, parameters, from: from, requestID: requestID, languages: languages)
+            if route.isLocal, let refusal = callers.refusal(of: request.head, from: from) {
+                response = Envelope.refused(refusal, languages: languages, requestID: requestID)
+            } else {
+                response = try await run(
+                    route, request, parameters, from: from, requestID: requestID, languages: languages)
+            }
         } catch {
             response = Self.refusal(error, of: route, languages: languages, requestID: requestID)
         }
@@ -60,6 +65,7 @@ struct Pipeline: Sendable {
     ) async throws(GatewayError) -> Response {
         guard route.isAlwaysServed || !concurrency.isFull else { throw .temporarilyUnavailable(retryAfter: 1) }
         try checkHeaders(request.headers)
+        if !route.isAlwaysServed { try await gateway.businessClock.refresh() }
         let caller = try await admit(route, request.headers, parameters, from)
         try limitRate(caller)
         let holder = Self.holder(caller, route, request.headers, from)
@@ -81,7 +87,9 @@ struct Pipeline: Sendable {
                 languages: languages, isStrict: route.isStrict, run: run
             ) { (count) throws(GatewayError) in try limitRate(caller, count) }
         }
-        guard let key = try idempotencyKey(route, request.headers), let owner = Self.owner(caller) else {
+        guard !route.isDryRun(query), let key = try idempotencyKey(route, request.headers),
+            let owner = Self.owner(caller)
+        else {
             let response = try await answer(try await route.handle(call(nil)), request, requestID)
             return try answers.counted(response, for: holder)
         }
@@ -167,9 +175,12 @@ struct Pipeline: Sendable {
             return Envelope.success(try await gateway.userNames.fill(data), requestID: requestID)
         case .named(let data):
             return Envelope.success(data, requestID: requestID)
-        case .tagged(let data):
+        case .headed(let data, let headers):
+            return Envelope.success(data, requestID: requestID, extra: headers)
+        case .tagged(let data, let vary):
             let tag = ETag.of(data)
             var headers = HTTPFields()
+            headers[.vary] = vary
             headers[.eTag] = tag
             headers[.cacheControl] = "private, no-cache"
             headers[.requestID] = requestID
@@ -273,6 +284,10 @@ struct Pipeline: Sendable {
         let access = route.access
         if case .anyone = access { return .anyone }
         if case .userOrAnyone = access, headers[.authorization] == nil { return .anyone }
+        if case .key(let scopes) = access, let key = try await consoleKey(headers, route) {
+            guard scopes.contains(where: key.allows) else { throw .forbidden }
+            return .key(key)
+        }
         guard let bearer = headers.bearer else { throw .unauthenticated }
         if bearer.hasPrefix(SessionToken.prefix) {
             let session = try await gateway.sessions.authenticate(token: bearer)
@@ -290,6 +305,24 @@ struct Pipeline: Sendable {
             guard scopes.contains(where: key.allows) else { throw .forbidden }
             return .key(key)
         }
+    }
+
+    /// Finds the key of the console's cookie, which counts for the admins' calls and where no other credentials are sent.
+    ///
+    /// - Returns: nil where the cookie is not looked at.
+    private func consoleKey(_ headers: HTTPFields, _ route: Route) async throws(GatewayError) -> AuthenticatedKey? {
+        guard route.path.hasPrefix(ConsoleDoor.path + "/"), headers[.authorization] == nil else { return nil }
+        let cookies = ConsoleDoor.cookies(headers)
+        guard !cookies.isEmpty else { return nil }
+        try ConsoleDoor.requireConsole(headers)
+        var refusal = GatewayError.invalidCredential(.noConsoleSession)
+        for cookie in cookies {
+            do throws(GatewayError) { return try await gateway.consoleSessions.authenticate(cookie: cookie) } catch {
+                guard case .invalidCredential = error else { throw error }
+                refusal = error
+            }
+        }
+        throw refusal
     }
 
     private func limitRate(_ caller: Caller, _ count: Int64 = 1) throws(GatewayError) {
@@ -310,7 +343,7 @@ struct Pipeline: Sendable {
 
 extension HTTPFields {
     /// The token of the only `Authorization` header, whose scheme may be written in any case (RFC 6750 section 2.1).
-    fileprivate var bearer: String? {
+    var bearer: String? {
         var found = lazy.filter { $0.name == .authorization }.makeIterator()
         guard let header = found.next()?.value, found.next() == nil else { return nil }
         let scheme = "bearer "

@@ -32,6 +32,10 @@ struct Route: Sendable {
         case envelope
         /// The form of other clients' routes, `{"success":false,"error","message"}` (`docs/api.md` section 7).
         case flat
+        /// The form of `/dev/appstore`, `{"error","message"}` (`docs/development.md`).
+        case bare
+        /// The form of OpenIAP's purchase verification, `{"errors":[{"code","message","path"}]}`.
+        case openIAP
         /// A `status` of Apple's `verifyReceipt`, with HTTP status 200 or 429.
         case verifyReceipt
     }
@@ -123,6 +127,8 @@ struct Route: Sendable {
     let errors: ErrorShape
     /// Refuses a request before its body is read; nil admits every request.
     let admit: (@Sendable (_ parameters: [String: String]) throws(GatewayError) -> Void)?
+    /// True for a route that only programs and pages of this machine may call; ``LocalCallers`` decides.
+    let isLocal: Bool
     /// True for a route that answers while the node is at its limit of concurrent work.
     let isAlwaysServed: Bool
     /// The allowed parameters of the query; nil where unknown ones are ignored.
@@ -142,6 +148,7 @@ struct Route: Sendable {
     ///   - others: further answers that are no refusals in the route's own form.
     ///   - refusals: the refusals of this route alone.
     ///   - gone: the refusals that have status 410 here.
+    ///   - isLocal: refuses callers and pages from elsewhere.
     ///   - admit: refuses a request before its body is read.
     init(
         _ id: String, _ method: HTTPRequest.Method, _ path: String, _ access: Access,
@@ -149,7 +156,7 @@ struct Route: Sendable {
         parameters: [String: String] = [:], body: Body? = nil,
         bodyLimit: Int = 256 << 10, answers outcome: Outcome, or others: [Other] = [], refuses refusals: [ErrorID] = [],
         gone: [ErrorID] = [], idempotency: Idempotency = .stored, isAlwaysServed: Bool = false,
-        errors: ErrorShape = .envelope,
+        isLocal: Bool = false, errors: ErrorShape = .envelope,
         admit: (@Sendable (_ parameters: [String: String]) throws(GatewayError) -> Void)? = nil,
         handle: @escaping @Sendable (Call) async throws(GatewayError) -> Answer
     ) {
@@ -162,6 +169,7 @@ struct Route: Sendable {
         self.idempotency = idempotency
         self.errors = errors
         self.isAlwaysServed = isAlwaysServed
+        self.isLocal = isLocal
         self.admit = admit
         self.handle = handle
         parameterNames = Self.parameterNames(of: path)
@@ -191,17 +199,30 @@ extension Route {
     /// Returns true for everything under `/v1` except notifications, which have their providers' own formats.
     private static func takesJSON(_ path: String) -> Bool { path.hasPrefix("/v1/") && !isNotification(path) }
     private static func isNotification(_ path: String) -> Bool { path.hasPrefix("/v1/notify/") }
-    private static func isStrict(_ path: String) -> Bool { takesJSON(path) && !path.hasPrefix("/v1/public/iap/") }
+    private static func isStrict(_ path: String) -> Bool {
+        takesJSON(path) && !path.hasPrefix("/v1/public/iap/") && !path.hasPrefix("/v1/purchase/")
+    }
 
     /// True where the body is JSON in Paydesk's own form, under `/v1`.
-    var takesJSON: Bool { Self.takesJSON(path) }
+    var takesJSON: Bool {
+        if case .other? = description.body { return false }
+        return Self.takesJSON(path)
+    }
 
     /// True where providers send their notifications.
     var isNotification: Bool { Self.isNotification(path) }
 
     /// True where unknown members and parameters are refused: everywhere except in the calls of existing other clients
-    /// (`docs/api.md` sections 6 and 7), which may send more than they need.
+    /// (`docs/api.md` sections 6, 7 and 14), which may send more than they need.
     var isStrict: Bool { Self.isStrict(path) }
+
+    /// The parameter with which a call writes nothing, and ignores its `Idempotency-Key`.
+    static let dryRun = "dry_run"
+
+    /// Returns whether a call with this query is a dry run.
+    func isDryRun(_ query: [String: String]) -> Bool {
+        query[Self.dryRun] == "true" && queryNames?.contains(Self.dryRun) == true
+    }
 
     /// True where an `Idempotency-Key` has an effect.
     var honoursKeys: Bool {

@@ -78,10 +78,10 @@ struct CashierContext {
                 "reason": "cancelled", "title": t["alert_cancelled"], "text": t["alert_cancelled_text"], "mild": true,
             ])
         }
-        let message = newest.failure.flatMap { $0.message.isEmpty ? nil : $0.message }
+        let message = newest.failure.flatMap { $0.message.isEmpty ? nil : PageWords.sentences($0.message) }
         return context([
-            "reason": "failed", "failure": newest.failure?.reason, "title": message ?? t["alert_failed"],
-            "text": t["alert_failed_text"], "mild": false,
+            "reason": "failed", "failure": newest.failure?.reason, "title": message?.first ?? t["alert_failed"],
+            "text": message == nil ? t["alert_failed_text"] : message?.rest, "mild": false,
         ])
     }
 

@@ -27,9 +27,8 @@ extension CashierContext {
         let free = MethodFacts(account: "", kind: "none", display_name: "", type: .none)
         let usable = UsableMethods(isFree ? [free] : frame.methods, agent: frame.agent)
         let hidden = usable.items.filter { $0.type == .stripe || $0.type == .applePay }.count
-        let items = usable.items.map { method -> Context in
-            let words = methodWords.words(method)
-            return [
+        let items = zip(usable.items, methodWords.words(usable.items)).map { method, words -> Context in
+            [
                 "value": "\(method.account):\(method.type.rawValue)", "account": method.account, "kind": method.kind,
                 "type": method.type.rawValue, "name": words.name, "help": words.help, "icon": words.icon,
                 "hidden": method.type == .stripe || method.type == .applePay,

@@ -18,6 +18,24 @@ struct MethodWords {
         }
     }
 
+    /// Returns the words of a list, in which every name stands once: a card's form, else the account, tells two apart.
+    func words(_ methods: [MethodFacts]) -> [(name: String, help: String, icon: String)] {
+        func twice(_ names: [String]) -> Set<String> {
+            Set(Dictionary(grouping: names) { $0 }.filter { $0.value.count > 1 }.keys)
+        }
+        var words = methods.map { self.words($0) }
+        let same = twice(words.map(\.name))
+        for index in words.indices where same.contains(words[index].name) && methods[index].type == .stripe {
+            words[index].name = t.fill("method_card_of", ["name": words[index].name])
+        }
+        let rest = twice(words.map(\.name))
+        for index in words.indices where rest.contains(words[index].name) {
+            words[index].name = t.fill(
+                "between", ["first": words[index].name, "second": methods[index].account])
+        }
+        return words
+    }
+
     func words(_ method: MethodFacts) -> (name: String, help: String, icon: String) {
         let name = name(method)
         let sandbox = method.kind == "sandbox" ? t["method_sandbox_help"] : nil

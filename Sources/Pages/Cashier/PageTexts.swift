@@ -18,14 +18,26 @@ package enum PageLocale: String, Sendable, CaseIterable {
     }
 
     var name: String { self == .english ? "English" : "中文" }
+
+    /// The other languages, for the buttons that change to them.
+    var others: [[String: String]] {
+        Self.allCases.filter { $0 != self }.map { ["lang": $0.rawValue, "name": $0.name] }
+    }
 }
 
 /// A language's table of texts, `Sources/Pages/Texts`.
+///
+/// The cashier's table is also sent to its module; other pages have tables of their own.
 struct PageTexts: Sendable {
     let table: [String: String]
 
-    init(_ locale: PageLocale, _ files: PageFiles) {
-        let data = files["Texts/\(locale.rawValue).json"]
+    /// - Parameter page: the page with a table of its own, such as `home`; nil for the cashier.
+    init(_ locale: PageLocale, _ files: PageFiles, of page: String? = nil) {
+        self.init(files["Texts/\(page.map { "\($0)." } ?? "")\(locale.rawValue).json"])
+    }
+
+    /// - Parameter data: a table as JSON; nil for an empty one.
+    init(_ data: Data?) {
         table = data.flatMap { try? JSONDecoder().decode([String: String].self, from: $0) } ?? [:]
     }
 

@@ -44,14 +44,15 @@ enum PageWords {
             || "¥$€£".unicodeScalars.contains(letter)
     }
 
+    /// Splits a text after its first sentence; `rest` is nil where there is no more.
+    static func sentences(_ text: String) -> (first: String, rest: String?) {
+        guard let match = text.wholeMatch(of: /(.+?(?:[.] |。))(.+)/) else { return (text, nil) }
+        return (match.output.1.trimmingCharacters(in: .whitespaces), String(match.output.2))
+    }
+
     /// Writes an amount in the payer's notation: ¥39.90 for CNY in every language.
     static func amount(_ money: Money, _ locale: PageLocale) -> String {
-        let digits = money.currency.minorDigits
-        let value = Decimal(money.value) / pow(10, digits)
-        let style = Decimal.FormatStyle.Currency(
-            code: money.currency.code, locale: Locale(identifier: locale == .chinese ? "zh_Hans_CN" : "en_US"))
-        return value.formatted(
-            style.presentation(money.currency == .cny ? .narrow : .standard).precision(.fractionLength(digits)))
+        money.written(in: locale.rawValue)
     }
 
     private static let months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]

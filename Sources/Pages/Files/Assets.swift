@@ -83,7 +83,8 @@ package struct Assets: Sendable {
             guard let data = files[path] else { continue }
             if path.hasPrefix("Assets/") {
                 sources[String(path.dropFirst(7))] = String(decoding: data, as: UTF8.self)
-            } else if path.hasPrefix("Texts/") {
+            } else if PageLocale.allCases.contains(where: { path == "Texts/\($0.rawValue).json" }) {
+                // Tables of pages without a module are not loaded by browsers.
                 sources["texts/" + path.dropFirst(6)] = String(decoding: data, as: UTF8.self)
             }
         }

@@ -27,18 +27,13 @@ struct StoreKitImportOptions: ParsableArguments {
     /// - Throws: exit 2 with a line for each fault; then nothing was changed.
     func run(_ path: String, _ configuration: Configuration) async throws {
         let name = URL(fileURLWithPath: path).lastPathComponent
-        let contents: StoreKitFile.Contents
-        do throws(ConfigurationError) {
-            contents = try StoreKitFile.parse(
-                try Self.read(path), file: name, currency: try parsedCurrency(),
-                fallback: configuration.defaultCurrency)
-        } catch {
+        let (request, contents): (StoreKitImport, StoreKitFile.Contents)
+        do {
+            (request, contents) = try self.request(
+                try StoreKitFile.read(path), name: name, fallback: configuration.defaultCurrency)
+        } catch let error as ConfigurationError {
             throw CommandError.usage("\(error)\npaydesk: nothing was changed")
         }
-        let request = StoreKitImport(
-            products: contents.products, bundle: try parsedBundle(), tiers: try parsedTiers(contents),
-            days: try parsedDays(contents),
-            units: try parsedUnits(contents))
         let result = try await AdminCommand.importStoreKit(request).perform(
             configuration, providers: CommandLineTool.providers)
         guard case .importedStoreKit(let outcome) = result else { return }
@@ -55,19 +50,25 @@ struct StoreKitImportOptions: ParsableArguments {
         print("\(outcome.added.count) added, \(outcome.changed.count) changed.")
     }
 
+    /// Reads a StoreKit configuration file with these options.
+    ///
+    /// - Parameters:
+    ///   - name: the file's name in faults.
+    ///   - fallback: the currency where neither the options nor the file name one.
+    /// - Throws: `ConfigurationError` for the file and its currency, `CommandError` for another option.
+    func request(
+        _ data: Data, name: String, fallback: Currency
+    ) throws -> (file: StoreKitImport, contents: StoreKitFile.Contents) {
+        let contents = try StoreKitFile.parse(data, file: name, currency: try parsedCurrency(), fallback: fallback)
+        let file = StoreKitImport(
+            products: contents.products, bundle: try parsedBundle(), tiers: try parsedTiers(contents),
+            days: try parsedDays(contents), units: try parsedUnits(contents))
+        return (file, contents)
+    }
+
     /// Prints a word and a text as one line, whatever characters the text contains.
     private static func show(_ word: String, _ line: String) {
         print(word.padding(toLength: 8, withPad: " ", startingAt: 0) + line.shownOnOneLine)
-    }
-
-    private static func read(_ path: String) throws(ConfigurationError) -> Data {
-        let handle = FileHandle(forReadingAtPath: path)
-        guard let data = try? handle?.read(upToCount: StoreKitFile.sizeLimit + 1) else {
-            throw ConfigurationError([
-                ConfigurationFault(file: path, problem: "cannot be read", remedy: "check its path")
-            ])
-        }
-        return data
     }
 
     // MARK: Options

@@ -1,4 +1,5 @@
 import Domain
+import HTTPAPI
 import ProviderKit
 
 /// The result of one check of `paydesk doctor`.
@@ -33,4 +34,10 @@ struct DoctorFinding: Encodable {
 
     /// The finding as a line for the terminal.
     var line: String { "\(!good ? "FAIL" : warning ? "warn" : "ok  ") \(check): \(detail)".shownOnOneLine }
+}
+
+extension DoctorItem {
+    init(_ finding: DoctorFinding) {
+        self.init(check: finding.check, good: finding.good, warning: finding.warning, detail: finding.detail)
+    }
 }

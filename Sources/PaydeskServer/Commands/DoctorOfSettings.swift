@@ -27,6 +27,31 @@ extension Configuration {
         }
     }
 
+    /// Checks the public address for clients that know its origin only.
+    func examinePublicURL() -> [DoctorFinding] {
+        let parts = http.publicURL.split(separator: "/", omittingEmptySubsequences: true)
+        guard parts.count > 2 else { return [] }
+        let words =
+            "http.public_url has a path, so OpenIAP's clients, which take an origin only, cannot reach /v1/purchase/verify"
+        return [DoctorFinding(warning: "public_url", words)]
+    }
+
+    /// Checks the number of live streams against the connections of this machine.
+    ///
+    /// - Parameter connections: the most connections of clients.
+    func examineStreams(_ connections: Int) -> [DoctorFinding] {
+        let most = connections / 2
+        guard limits.streams > most else { return [] }
+        let words =
+            "limits.streams is \(limits.streams), but a node opens at most \(most): half of its \(connections) connections; "
+            + "raise the limit of open files (ulimit -n), or lower it"
+        // The default is a bound for large machines; only a larger number was meant to be reached.
+        guard limits.streams > Configuration.Limits.defaultStreams else {
+            return [DoctorFinding("streams", good: true, words)]
+        }
+        return [DoctorFinding(warning: "streams", words)]
+    }
+
     /// Checks that the keys that verify users' tokens can be fetched.
     func examineKeySet(by transport: any HTTPTransport) async -> [DoctorFinding] {
         guard case .jwksURL(let address) = auth.keys else { return [] }

@@ -11,13 +11,30 @@ enum Greeting {
         var lines = ["Paydesk \(Release.version) serves \(configuration.http.publicURL)"]
         guard configuration.isDevelopment else { return lines[0] }
         if let key = try? await firstAdminKey(composition.gateway) { lines.append("Admin key, shown once: \(key)") }
-        // If an external login has the keys, only that login makes tokens.
-        guard case .hs256 = configuration.auth.keys else { return lines.joined(separator: "\n") }
+        // Only an external login makes tokens where it has the keys.
+        guard case .hs256 = configuration.auth.keys else {
+            return (lines + addresses(composition)).joined(separator: "\n")
+        }
         let config = folder == CommonOptions.defaultFolder ? "" : " --config \(quoted(folder))"
         let token = "$(\(quoted(CommandLine.arguments.first ?? "paydesk")) token\(config) --user alice)"
         let url = "\(configuration.http.publicURL)/v1/public/products?platform=web"
         lines.append("Try: curl -s \"\(url)\" -H \"Authorization: Bearer \(token)\"")
-        return lines.joined(separator: "\n")
+        return (lines + addresses(composition)).joined(separator: "\n")
+    }
+
+    /// Returns the addresses of a development server's pages, which come last.
+    ///
+    /// The console's link signs in once; it is printed here and never logged.
+    private static func addresses(_ composition: Composition) -> [String] {
+        let configuration = composition.configuration
+        let url = configuration.http.publicURL
+        let box = "App Store in a box: \(configuration.boxAddress)"
+        let console =
+            "Console, opened once within ten minutes: \(url)/console#once="
+            + composition.gateway.consoleSessions.makeLink()
+        return ["Start page: \(url)/", console] + (configuration.development.appStore ? [box] : []) + [
+            "Documents: \(url)/docs"
+        ]
     }
 
     /// Quotes a word for a shell's command line where needed.

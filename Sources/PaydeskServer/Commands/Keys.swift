@@ -8,7 +8,7 @@ import Store
 struct Keys: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Makes, lists and revokes API keys, and encrypts stored secrets with the newest key.",
-        subcommands: [Create.self, List.self, Revoke.self, Reseal.self])
+        subcommands: [Create.self, List.self, Revoke.self, Reseal.self, RotateSigning.self])
 
     struct Create: AsyncParsableCommand {
         static let configuration = CommandConfiguration(abstract: "Makes an API key and prints it, this once only.")
@@ -102,6 +102,23 @@ extension Keys {
                     "paydesk: \(done.closed) secrets were sealed with a key that secrets.keys lacks; put it back behind the "
                         + "new one and run this again")
             }
+        }
+    }
+
+    struct RotateSigning: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "rotate-signing",
+            abstract: "Makes a new key for signed snapshots; the old one is published until what it signed has ended.")
+
+        @OptionGroup var common: CommonOptions
+        @Flag(help: "Prints JSON.") var json = false
+
+        func run() async throws {
+            let configuration = try Configuration.load(common.config, providers: CommandLineTool.providers)
+            let result = try await AdminCommand.rotateSigning.perform(
+                configuration, providers: CommandLineTool.providers)
+            guard case .rotated(let kid) = result else { return }
+            print(json ? try JSONText.line(["kid": kid]) : "Snapshots are signed with \(kid) from now on.")
         }
     }
 }

@@ -63,7 +63,7 @@ struct Serve: AsyncParsableCommand {
         do {
             let composition = try Composition(
                 configuration, store: store, providers: CommandLineTool.providers, transport: transport,
-                webhooks: webhooks, logger: logger)
+                webhooks: webhooks, box: try await configuration.boxAuthority(in: store), logger: logger)
             let load = composition.gateway.load
             metrics.observe(gauge: "paydesk_account_health", by: "account") {
                 Dictionary(uniqueKeysWithValues: load.health.map { ($0.rawValue, $1 == .closed ? 1 : 0) })
@@ -94,6 +94,7 @@ struct Serve: AsyncParsableCommand {
                 services.append(manifests)
             }
             services.append(application)
+            services.append(LiveRunner(gateway: composition.gateway))
             let group = ServiceGroup(
                 configuration: ServiceGroupConfiguration(
                     services: services.map { .init(service: $0, successTerminationBehavior: .gracefullyShutdownGroup) },
@@ -111,10 +112,18 @@ struct Serve: AsyncParsableCommand {
 
     /// Fills an empty catalogue from the file, and logs warnings for the operator.
     private static func prepare(_ gateway: Gateway, _ configuration: Configuration) async throws {
+        try await gateway.businessClock.open()
+        let offset = gateway.clock.state.offsetSeconds
+        guard offset == 0 || configuration.isDevelopment else {
+            throw CommandError.usage(
+                "paydesk: development has moved this database's clock \(offset) s ahead, so it cannot serve in production; "
+                    + "use another database")
+        }
         let context = CallContext(actor: .system("serve"), requestID: gateway.ids.make(Domain.Request.self).rawValue)
         if try await gateway.catalogue.isEmpty(), !configuration.catalogue.isEmpty {
             _ = try await gateway.catalogue.merge(configuration.catalogue, context: context)
         }
+        if !configuration.isDevelopment { try await gateway.purchaseBacklog.withdrawBox(context) }
         try await gateway.accounts.warnOfUnreadableRouting()
         try await gateway.secrets.warnOfMissingKey()
     }

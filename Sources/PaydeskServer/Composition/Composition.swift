@@ -1,3 +1,4 @@
+import AppStoreBox
 import Domain
 import Foundation
 import Gateway
@@ -11,15 +12,28 @@ struct Composition {
     let configuration: Configuration
     let gateway: Gateway
     let logger: Logger
+    private let transport: any HTTPTransport
+    /// The App Store in a box that this process runs; nil for none.
+    let box: ServedBox?
 
     /// - Throws: a line for each account setting that a provider refuses (exit 2).
     init(
         _ configuration: Configuration, store: Store, providers: [any PaymentProvider.Type],
-        transport: any HTTPTransport, webhooks: any WebhookTransport = NoWebhooks(), logger: Logger
+        transport: any HTTPTransport, webhooks: any WebhookTransport = NoWebhooks(), box authority: BoxAuthority? = nil,
+        logger: Logger
     ) throws(CommandError) {
         self.configuration = configuration
         self.logger = logger
-        let registry = try configuration.registry(providers, transport: transport, logger: logger) {
+        self.transport = transport
+        let clock = NodeClock(real: SystemDependencies.time)
+        box = authority.map { ServedBox(authority: $0, bundleID: configuration.boxBundle) }
+        let access = try authority.map { authority throws(CommandError) in try configuration.access(to: authority) }
+        let settings = try authority.map { authority throws(CommandError) in try configuration.box(of: authority) }
+        let line = BoxTransport(address: configuration.boxAddress, beyond: transport)
+        let registry = try configuration.registry(
+            providers, transport: authority == nil ? transport : line, businessTime: clock.time, box: access,
+            logger: logger
+        ) {
             StoredBook(store: store, account: $0)
         }
         let keyRing: KeyRing
@@ -27,7 +41,7 @@ struct Composition {
             throw .usage("paydesk.yaml: secrets.keys: \(error)")
         }
         gateway = Gateway(
-            store: store, registry: registry, keyRing: keyRing, time: SystemDependencies.time,
+            store: store, registry: registry, keyRing: keyRing, clock: clock,
             random: SystemDependencies.random,
             calls: ProviderCalls(), webhooks: webhooks,
             settings: GatewaySettings(
@@ -41,8 +55,10 @@ struct Composition {
                 ownership: OwnershipRules(
                     policy: configuration.purchases.ownership, shareLimit: configuration.purchases.shareLimit,
                     cooldownDays: configuration.purchases.transferCooldownDays),
-                pages: configuration.pages),
-            logger: logger, pause: SystemDependencies.pause)
+                pages: configuration.pages, streams: ConnectionLimit.streams(configuration.limits.streams),
+                snapshots: configuration.snapshots),
+            logger: logger, box: settings, pause: SystemDependencies.pause)
+        if let api = gateway.appStoreAPI { line.connect(api) }
     }
 
     func api(
@@ -62,7 +78,13 @@ struct Composition {
                     pagesBurst: limits.pagesBurst),
                 tokens: try configuration.auth.tokenRules(fetchJWKS: fetchJWKS), version: Release.version,
                 metricsText: metricsText, nodes: nodes, servesTLS: configuration.http.tls != nil,
-                assets: configuration.assets),
+                assets: configuration.assets, box: box,
+                files: .commands(defaultCurrency: configuration.defaultCurrency)
+            ) { [configuration, gateway, transport] reaches in
+                let examination = DoctorExamination(configuration: configuration, gateway: gateway)
+                let findings = try await examination.findings(reaching: reaches ? transport : nil)
+                return (configuration.ownFindings + findings).map(DoctorItem.init)
+            },
             logger: logger)
     }
 }
@@ -72,7 +94,9 @@ extension Configuration {
     ///
     /// - Throws: a line for each setting that a provider refuses (exit 2).
     func registry(
-        _ providers: [any PaymentProvider.Type], transport: any HTTPTransport, logger: Logger? = nil,
+        _ providers: [any PaymentProvider.Type], transport: any HTTPTransport, businessTime: BusinessTime? = nil,
+        box: AppStoreBoxAccess? = nil,
+        logger: Logger? = nil,
         book: (AccountID) -> any AccountBook
     ) throws(CommandError) -> ProviderRegistry {
         let types = Dictionary(providers.map { ($0.manifest.kind, $0) }) { first, _ in first }
@@ -82,12 +106,14 @@ extension Configuration {
         for account in accounts {
             guard let type = types[account.kind] else { continue }
             let context = ProviderContext(
-                http: transport, time: SystemDependencies.time, random: SystemDependencies.random,
+                http: transport, time: SystemDependencies.time, businessTime: businessTime,
+                random: SystemDependencies.random,
                 book: book(account.id),
                 notifyURL: "\(http.publicURL)/v1/notify/\(account.notifyToken ?? "")", publicURL: http.publicURL,
                 log: logger.flatMap { logger in unread.map { .to(logger, account: account.id, unread: $0) } } ?? .silent
             )
-            let settings = ProviderAccount(id: account.id, settings: account.settings, isDevelopment: isDevelopment)
+            let settings = ProviderAccount(
+                id: account.id, settings: account.settings, isDevelopment: isDevelopment, box: box)
             // Goods that anybody can have for nothing are worth a second lock.
             guard takesTestAccounts || !type.isTest(account.settings) else {
                 faults.append("\(account.file): settings: are those of the provider's test mode; use live ones")

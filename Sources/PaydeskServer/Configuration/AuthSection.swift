@@ -1,4 +1,5 @@
 import Domain
+import Foundation
 import HTTPAPI
 
 /// Reads `auth` of `paydesk.yaml`: the verification of the tokens of the app's users.
@@ -11,11 +12,18 @@ enum AuthSection {
     private static let shortestSecret = 32
 
     /// An empty secret among the keys stands for one that is still to be made, which only development allows.
-    static func read(_ root: MappingReader) -> Configuration.Auth {
+    ///
+    /// - Parameter http: this server's own addresses, whose published keys verify no login.
+    static func read(_ root: MappingReader, _ http: Configuration.HTTP) -> Configuration.Auth {
         let auth = root.section("auth", keys: keys)
         let issuer = auth.text("issuer")
         let audience = auth.text("audience")
         let keys = self.keys(auth, isBound: !issuer.isEmpty && !audience.isEmpty)
+        if case .jwksURL(let address) = keys, http.publishes(address) {
+            auth.fault(
+                "jwks_url", "is this server's own address, whose keys sign snapshots and verify no login",
+                "write the address of your login's key set")
+        }
         let claim = auth["user_claim"] == nil ? "sub" : auth.requiredText("user_claim", "write the claim's name, sub")
         return Configuration.Auth(
             keys: keys, issuer: issuer.isEmpty ? nil : issuer, audience: audience.isEmpty ? nil : audience,
@@ -90,4 +98,21 @@ enum AuthSection {
         }
         return secret
     }
+}
+
+extension Configuration.HTTP {
+    /// Returns whether this server answers an address with the keys of its own snapshots.
+    fileprivate func publishes(_ address: String) -> Bool {
+        guard let asked = URLComponents(string: address), asked.path == Self.keySetPath else { return false }
+        let own = URLComponents(string: publicURL)
+        if asked.host?.lowercased() == own?.host?.lowercased(), asked.webPort == own?.webPort { return true }
+        let loopback = ["localhost", "127.0.0.1", "[::1]", "::1"]
+        return loopback.contains(asked.host?.lowercased() ?? "") && asked.webPort == port
+    }
+
+    private static let keySetPath = "/.well-known/jwks.json"
+}
+
+extension URLComponents {
+    fileprivate var webPort: Int { port ?? (scheme?.lowercased() == "http" ? 80 : 443) }
 }

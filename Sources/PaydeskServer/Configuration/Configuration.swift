@@ -26,6 +26,8 @@ package struct Configuration: Sendable {
     package var retention: Retention
     package var meters: [Meter]
     package var pages: PageSettings
+    package var snapshots: SnapshotLife
+    package var development: Development
     /// Production takes accounts in a provider's test mode.
     package var allowsTestAccounts: Bool
     /// Sorted by id.
@@ -90,6 +92,9 @@ extension Configuration {
     /// Requests per second and bursts for each user and key, merchant sessions per minute, and concurrent requests; 0
     /// switches a limit off.
     package struct Limits: Sendable, Equatable {
+        /// The live streams that a node serves where nothing else is configured.
+        static let defaultStreams: Int64 = 10_000
+
         package var userPerSecond: Int64
         package var userBurst: Int64
         package var keyPerSecond: Int64
@@ -98,6 +103,15 @@ extension Configuration {
         package var concurrent: Int64
         package var pagesPerSecond: Int64
         package var pagesBurst: Int64
+        /// The live streams of a node; 0 for none at all.
+        package var streams: Int64
+    }
+
+    package struct Development: Sendable, Equatable {
+        /// True where the server runs an App Store in a box.
+        package var appStore: Bool
+        /// The absolute path of the `.storekit` file with the box's products; nil for the SKUs' products.
+        package var appStoreFile: String?
     }
 
     package struct Retention: Sendable, Equatable {

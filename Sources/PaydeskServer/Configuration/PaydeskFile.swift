@@ -1,5 +1,6 @@
 import Domain
 import Foundation
+import Gateway
 import Store
 
 /// Reads `paydesk.yaml`; the secrets that development makes (keys, the user secret) are left empty here.
@@ -7,8 +8,7 @@ enum PaydeskFile {
     static let name = "paydesk.yaml"
     private static let keys = [
         "mode", "http", "database", "secrets", "auth", "default_currency", "orders", "purchases", "webhooks", "limits",
-        "retention", "meters", "pages",
-        "allow_test_accounts",
+        "retention", "meters", "pages", "snapshots", "development", "allow_test_accounts",
     ]
 
     /// - Returns: nil after a fault in a value that has no default; other faults are only recorded.
@@ -21,7 +21,7 @@ enum PaydeskFile {
         let allowsTestAccounts = root.boolean("allow_test_accounts", default: false)
         reading.takesTestAccounts = allowsTestAccounts || reading.isDevelopment
         let http = HTTPSection.read(root, overrides)
-        let auth = AuthSection.read(root)
+        let auth = AuthSection.read(root, http)
         let url = databaseURL(root)
         let secretKeys = secretKeys(root)
         let orders = orders(root)
@@ -31,12 +31,14 @@ enum PaydeskFile {
         let retention = retention(root)
         let meters = MeterSection.read(root)
         let pages = PagesSection.read(root)
+        let snapshots = snapshots(root)
+        let development = development(root)
         guard let currency = currency(root), let mode else { return nil }
         return Configuration(
             folder: reading.folder, mode: mode, http: http, databaseURL: url, secretKeys: secretKeys, auth: auth,
             defaultCurrency: currency, orders: orders, purchases: purchases, webhooks: webhooks, limits: limits,
-            retention: retention, meters: meters, pages: pages, allowsTestAccounts: allowsTestAccounts, accounts: [],
-            catalogue: [])
+            retention: retention, meters: meters, pages: pages, snapshots: snapshots, development: development,
+            allowsTestAccounts: allowsTestAccounts, accounts: [], catalogue: [])
     }
 
     /// Reads the mode.
@@ -120,7 +122,7 @@ enum PaydeskFile {
     private static func limits(_ root: MappingReader) -> Configuration.Limits {
         let keys = [
             "user_per_second", "user_burst", "key_per_second", "key_burst", "sessions_per_minute", "concurrent",
-            "pages_per_second", "pages_burst",
+            "pages_per_second", "pages_burst", "streams",
         ]
         let limits = root.section("limits", keys: keys)
         func limit(_ key: String, _ value: Int64) -> Int64 { limits.integer(key, in: 0...1_000_000, default: value) }
@@ -128,7 +130,15 @@ enum PaydeskFile {
             userPerSecond: limit("user_per_second", 50), userBurst: limit("user_burst", 300),
             keyPerSecond: limit("key_per_second", 200), keyBurst: limit("key_burst", 1_000),
             sessionsPerMinute: limit("sessions_per_minute", 30), concurrent: limit("concurrent", 512),
-            pagesPerSecond: limit("pages_per_second", 10), pagesBurst: limit("pages_burst", 60))
+            pagesPerSecond: limit("pages_per_second", 10), pagesBurst: limit("pages_burst", 60),
+            streams: limit("streams", Configuration.Limits.defaultStreams))
+    }
+
+    private static func snapshots(_ root: MappingReader) -> SnapshotLife {
+        let snapshots = root.section("snapshots", keys: ["lifetime_hours", "grace_hours"])
+        return SnapshotLife(
+            lifetimeHours: snapshots.integer("lifetime_hours", in: 1...8_760, default: 72),
+            graceHours: snapshots.integer("grace_hours", in: 0...8_760, default: 24))
     }
 
     private static func retention(_ root: MappingReader) -> Configuration.Retention {
@@ -136,5 +146,16 @@ enum PaydeskFile {
         return Configuration.Retention(
             rawDays: retention.integer("raw_days", in: 1...3_650, default: 90),
             idempotencyDays: retention.integer("idempotency_days", in: 1...365, default: 30))
+    }
+
+    private static func development(_ root: MappingReader) -> Configuration.Development {
+        let development = root.section("development", keys: ["appstore", "appstore_file"])
+        let runsAppStore = development.boolean("appstore", default: false)
+        if runsAppStore, !development.reading.isDevelopment {
+            development.fault(
+                "appstore", "runs an App Store that sells for nothing, which production refuses", "write false")
+        }
+        let file = runsAppStore ? development["appstore_file"]?.path() : nil
+        return Configuration.Development(appStore: runsAppStore, appStoreFile: file)
     }
 }

@@ -19,7 +19,18 @@ package enum StoreKitFile {
         package let reason: String
     }
 
-    /// Reads a file.
+    /// Reads the bytes of a file, one more than may be read, so that a larger one is seen.
+    package static func read(_ path: String) throws(ConfigurationError) -> Data {
+        let handle = FileHandle(forReadingAtPath: path)
+        guard let data = try? handle?.read(upToCount: sizeLimit + 1) else {
+            throw ConfigurationError([
+                ConfigurationFault(file: path, problem: "cannot be read", remedy: "check its path")
+            ])
+        }
+        return data
+    }
+
+    /// Reads the contents of a file.
     ///
     /// - Parameters:
     ///   - file: the file's name in faults.

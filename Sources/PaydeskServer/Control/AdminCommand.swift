@@ -13,6 +13,9 @@ enum AdminCommand: Codable, Sendable {
     case importStoreKit(StoreKitImport)
     case backup(path: String)
     case reseal
+    case rotateSigning
+    case readClock
+    case moveClock(ClockRequest)
 }
 
 /// The result of an admin command.
@@ -23,6 +26,8 @@ enum AdminResult: Codable, Sendable {
     case importedStoreKit(StoreKitOutcome)
     case backedUp(path: String)
     case resealed(ResealedSecrets)
+    case rotated(kid: String)
+    case clock(ClockView)
     case refused(message: String, exitCode: Int32)
 }
 
@@ -43,6 +48,10 @@ extension AdminCommand {
                 return .imported(try await gateway.catalogue.merge(skus, context: context))
             case .importStoreKit(let file):
                 return .importedStoreKit(try await gateway.catalogue.importStoreKit(file, context: context))
+            case .readClock: return .clock(try await gateway.businessClock.read())
+            case .moveClock(let request):
+                return .clock(try await gateway.businessClock.move(request, context: context))
+            case .rotateSigning: return .rotated(kid: try await gateway.signedSnapshots.rotate(context: context))
             case .reseal: return .resealed(try await gateway.secrets.reseal())
             case .backup(let path):
                 guard let engine = gateway.store.engine as? SQLiteEngine else {
@@ -62,6 +71,10 @@ extension AdminCommand {
         case GatewayError.invalidRequest(let field, let reason):
             return .refused(message: "paydesk: \(field): \(reason)", exitCode: 2)
         case GatewayError.conflict(let reason, _): return .refused(message: "paydesk: \(reason)", exitCode: 2)
+        case GatewayError.clockIsMoving:
+            return .refused(message: "paydesk: the clock is being moved; try again when that is done", exitCode: 2)
+        case GatewayError.notFound:
+            return .refused(message: "paydesk: only development mode has a clock that can be moved", exitCode: 2)
         case GatewayError.unknown(.key, _): return .refused(message: "paydesk: there is no such key", exitCode: 2)
         default:
             let failure = CommandError.store(error)

@@ -62,7 +62,7 @@ struct ControlSocket {
             var request = HTTPClientRequest(url: Self.url(path))
             request.method = .POST
             request.body = .bytes(ByteBuffer(data: try JSONEncoder().encode(command)))
-            let response = try await client.execute(request, timeout: .seconds(60))
+            let response = try await client.execute(request, timeout: .seconds(120))
             let body = try await response.body.collect(upTo: Self.bodyLimit)
             try await client.shutdown()
             return try JSONDecoder().decode(AdminResult.self, from: body)

@@ -1,3 +1,4 @@
+import AsyncHTTPClient
 import Gateway
 import Logging
 import ProviderKit
@@ -35,18 +36,28 @@ extension AdminCommand {
         } catch {
             throw .store(error)
         }
+        // Only a move of the clock calls providers and endpoints.
+        let transport = AsyncTransport()
+        let webhooks = OutgoingWebhooks(
+            rules: configuration.webhooks.allowPrivateNetworks ? .anyAddress : .publicAddresses,
+            resolve: HostResolver().addresses)
         do {
             // A backup copies the database as it is, before an upgrade with the schema of the earlier release.
             if !isBackup { try await configuration.migrate(store) }
             let gateway = try Composition(
-                configuration, store: store, providers: providers, transport: NoTransport(),
+                configuration, store: store, providers: providers, transport: transport, webhooks: webhooks,
                 logger: Logger(label: "paydesk") { _ in SwiftLogNoOpLogHandler() }
             ).gateway
+            if !isBackup { try await gateway.businessClock.open() }
             let result = await run(gateway)
             await store.engine.close()
+            await webhooks.shutDown()
+            try? await transport.client.shutdown()
             return result
         } catch {
             await store.engine.close()
+            await webhooks.shutDown()
+            try? await transport.client.shutdown()
             throw .store(error)
         }
     }

@@ -28,6 +28,9 @@ enum ConnectionLimit {
         return connections(descriptors: Int(clamping: limit.rlim_cur))
     }
 
+    /// Returns the live streams of this node: at most half of its connections, which leaves the rest to requests.
+    static func streams(_ configured: Int64) -> Int { min(Int(clamping: configured), raise() / 2) }
+
     static func connections(descriptors: Int) -> Int {
         min(most, max(descriptors - reserve, descriptors / 2))
     }

@@ -35,7 +35,11 @@ struct LimitedHTTP1: ServerChildChannel {
     func handle(value: HTTP1Channel.Value, logger: Logger) async {
         let executor = EventLoopExecutor(value.channel.eventLoop)
         await tasks.run(on: executor) { [http] in
-            await ProviderCalls.$executor.withValue(executor) { await http.handle(value: value, logger: logger) }
+            await ProviderCalls.$executor.withValue(executor) {
+                await ClientConnection.$current.withValue(ClientConnection(value.channel)) {
+                    await http.handle(value: value, logger: logger)
+                }
+            }
         }
     }
 }

@@ -41,7 +41,7 @@ final class OutgoingSession: WebhookSession {
         for key in state.withLock({ $0.held }) { await clients.release(key) }
     }
 
-    /// Posts a message, and reads as much of the answer as the connection's reuse needs; its content is dropped.
+    /// Posts a message, and reads as much of the answer as the connection's reuse needs; only its beginning is kept.
     func post(_ message: WebhookMessage) async -> WebhookReply {
         var request = HTTPClientRequest(url: url)
         request.method = .POST
@@ -51,7 +51,8 @@ final class OutgoingSession: WebhookSession {
         return await withTaskGroup(of: WebhookReply.self) { group in
             group.addTask { [request] in await self.dial(request) }
             group.addTask { [limits] in
-                try? await Task.sleep(for: .milliseconds(limits.totalMilliseconds))
+                let total = Duration.milliseconds(limits.totalMilliseconds)
+                try? await Task.sleep(for: min(message.limit ?? total, total))
                 return .failed(.timeout)
             }
             defer { group.cancelAll() }
@@ -85,10 +86,10 @@ final class OutgoingSession: WebhookSession {
             let fault = Self.fault(error)
             return Self.isUnreachable(error) ? .unreachable(fault) : .ended(.failed(fault))
         }
-        await drop(response.body)
+        let body = await read(response.body)
         return .ended(
             .replied(
-                status: Int(response.status.code), retryAfter: response.headers.first(name: "retry-after")))
+                status: Int(response.status.code), retryAfter: response.headers.first(name: "retry-after"), body: body))
     }
 
     private func client(_ key: OutgoingWebhooks.Key) async -> HTTPClient {
@@ -110,17 +111,26 @@ final class OutgoingSession: WebhookSession {
     }
 
     /// Reads the body up to the limit, so that the connection can be used again; a longer or slower answer closes it.
-    private func drop(_ body: HTTPClientResponse.Body) async {
-        var left = limits.replyBytes
+    ///
+    /// - Returns: its first 1,000 characters; nil for an empty one.
+    private func read(_ body: HTTPClientResponse.Body) async -> String? {
+        var (left, kept) = (limits.replyBytes, [UInt8]())
         do {
             for try await part in body {
+                if kept.count < Self.keptBytes { kept += part.readableBytesView.prefix(Self.keptBytes - kept.count) }
                 left -= part.readableBytes
-                if left < 0 { return }
+                if left < 0 { break }
             }
         } catch {
             // The status has arrived, so the end of the body changes nothing.
         }
+        let text = String(decoding: kept, as: UTF8.self).unicodeScalars.prefix(Self.keptScalars)
+        return text.isEmpty ? nil : String(String.UnicodeScalarView(text))
     }
+
+    private static let keptScalars = 1_000
+    /// The bytes that as many characters of UTF-8 have at most.
+    private static let keptBytes = 4 * keptScalars
 
     private static func fault(_ error: any Error) -> Delivery.Fault {
         if error is NIOSSLError || error is BoringSSLError { return .tls }

@@ -11,13 +11,16 @@ package struct AuditEntry: Sendable {
     package let before: String
     package let after: String
     package let at: Timestamp
+    /// The page on which the act was made, `console`; nil for a call without one.
+    package let via: String?
     /// Free text of the actor.
     ///
     /// Stored beside the chain and deleted with the user whom it may name.
     package var reason: String?
 
     package init(
-        subject: String, actor: String, requestID: String, action: String, before: String, after: String, at: Timestamp
+        subject: String, actor: String, requestID: String, action: String, before: String, after: String, at: Timestamp,
+        via: String? = nil
     ) {
         self.subject = subject
         self.actor = actor
@@ -26,6 +29,7 @@ package struct AuditEntry: Sendable {
         self.before = before
         self.after = after
         self.at = at
+        self.via = via
     }
 
     /// The hash that chains this entry to the one before it; each field is written with its length, so that no two
@@ -35,7 +39,9 @@ package struct AuditEntry: Sendable {
     package func digest(after previous: Data, position: Int64) -> Data {
         var hash = SHA256()
         hash.update(data: previous)
-        for field in [subject, String(position), String(at.rawValue), actor, requestID, action, before, after] {
+        for field in [subject, String(position), String(at.rawValue), actor, requestID, action, before, after]
+            + (via.map { [$0] } ?? [])
+        {
             hash.update(data: Data("\(field.utf8.count):\(field)".utf8))
         }
         return Data(hash.finalize())
@@ -81,8 +87,11 @@ extension Transaction {
 
 extension AuditQueries {
     /// Lists entries, newest first, with a cursor made of the last entry's time, subject and position.
+    ///
+    /// - Parameter actor: the whole actor.
     package func list(
-        subject: String?, before cursor: AuditCursor?, limit: Int64
+        subject: String?, actor: String? = nil, from: Timestamp? = nil, to: Timestamp? = nil,
+        before cursor: AuditCursor?, limit: Int64
     ) throws(StoreError) -> [(position: Int64, entry: AuditEntry)] {
         let (restriction, order): (String, String)
         var arguments: [any SQLBindable]
@@ -96,12 +105,20 @@ extension AuditQueries {
             )
             arguments = [cursor?.at ?? Timestamp(.max), cursor?.subject ?? "", cursor?.position ?? 0]
         }
+        var conditions = [restriction]
+        for (condition, argument) in [
+            ("a.actor = ?", actor as (any SQLBindable)?), ("a.at >= ?", from), ("a.at < ?", to),
+        ] {
+            guard let argument else { continue }
+            conditions.append(condition)
+            arguments.append(argument)
+        }
         arguments.append(limit)
         return try db.rows(
             """
             SELECT a.*, r.reason FROM audit a
             LEFT JOIN audit_reasons r ON r.subject = a.subject AND r.position = a.position
-            WHERE \(restriction) ORDER BY \(order) LIMIT ?
+            WHERE \(conditions.joined(separator: " AND ")) ORDER BY \(order) LIMIT ?
             """, arguments
         ).map { row throws(StoreError) in
             var entry = try AuditEntry(row: row)
@@ -174,11 +191,11 @@ extension AuditQueries where Connection == any Transaction {
         let digest = entry.digest(after: try last?.blob("digest") ?? Data(), position: position)
         try tx.enqueue(
             """
-            INSERT INTO audit (subject, position, at, actor, request_id, action, before, after, digest)
-            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+            INSERT INTO audit (subject, position, at, actor, request_id, action, before, after, digest, via)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
             """,
             entry.subject, position, entry.at, entry.actor, entry.requestID, entry.action, entry.before, entry.after,
-            digest)
+            digest, entry.via)
         guard let user, let reason = entry.reason, !reason.isEmpty else { return }
         try tx.enqueue(
             """
@@ -193,7 +210,7 @@ extension AuditEntry {
         self.init(
             subject: try row.text("subject"), actor: try row.text("actor"), requestID: try row.text("request_id"),
             action: try row.text("action"), before: try row.text("before"), after: try row.text("after"),
-            at: try row.time("at"))
+            at: try row.time("at"), via: try row.optionalText("via"))
     }
 }
 

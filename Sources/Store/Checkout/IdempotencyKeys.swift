@@ -63,7 +63,7 @@ extension IdempotencyKeyQueries where Connection == any Transaction {
         let made = try tx.rows(
             """
             INSERT INTO idempotency_keys (caller, key, fingerprint, lease_until, lease_epoch, created_at)
-            SELECT ?, ?, ?, \(tx.dialect.clock) + ?, 1, ?
+            SELECT ?, ?, ?, \(tx.dialect.realClock) + ?, 1, ?
             WHERE NOT EXISTS (SELECT 1 FROM idempotency_keys WHERE caller = ? AND key = ?)
             ON CONFLICT DO NOTHING RETURNING key
             """, [caller, stored, fingerprint, now, lease, now, caller, key])
@@ -78,8 +78,8 @@ extension IdempotencyKeyQueries where Connection == any Transaction {
         if let status = try row.optionalInt("status") { return .replay(status: status, answer: try row.blob("answer")) }
         let taken = try tx.rows(
             """
-            UPDATE idempotency_keys SET lease_until = \(tx.dialect.clock) + ?, lease_epoch = lease_epoch + 1
-            WHERE caller = ? AND key = ? AND lease_until <= \(tx.dialect.clock)
+            UPDATE idempotency_keys SET lease_until = \(tx.dialect.realClock) + ?, lease_epoch = lease_epoch + 1
+            WHERE caller = ? AND key = ? AND lease_until <= \(tx.dialect.realClock)
             RETURNING lease_epoch, resource
             """, [now, lease, caller, stored, now])
         guard let lease = taken.first else { return .running }
@@ -108,7 +108,7 @@ extension IdempotencyKeyQueries where Connection == any Transaction {
     ) throws(StoreError) -> Bool {
         try tx.execute(
             """
-            UPDATE idempotency_keys SET resource = ?, lease_until = \(tx.dialect.clock) + ?
+            UPDATE idempotency_keys SET resource = ?, lease_until = \(tx.dialect.realClock) + ?
             WHERE caller = ? AND key = ? AND lease_epoch = ? AND status IS NULL
             """, resource, now, lease, caller, StoredKey.of(key, caller: caller), epoch) == 1
     }

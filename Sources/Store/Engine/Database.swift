@@ -64,6 +64,19 @@ extension Transaction {
     package func enqueue(_ sql: String, _ arguments: any SQLBindable...) throws(StoreError) {
         try enqueue(sql, arguments)
     }
+
+    /// Sends a text to every process that listens to a channel, at the commit; PostgreSQL only.
+    ///
+    /// - Parameter text: at most ``StoreLimits/message`` bytes.
+    package func send(_ text: String, to channel: String) throws(StoreError) {
+        _ = try rows("SELECT pg_notify(?, ?)", [channel, text])
+    }
+}
+
+/// Limits that the engines set.
+package enum StoreLimits {
+    /// The most bytes of a message; PostgreSQL takes fewer than 8,000 (NOTIFY).
+    package static let message = 7_900
 }
 
 /// The SQL of one engine, where the two differ.
@@ -123,15 +136,28 @@ package enum Dialect: Sendable {
         }
     }
 
-    /// The clock of leases and due times: the database's on PostgreSQL, so that no node's clock counts; the bound value
+    /// The real time, the clock of leases: the database's on PostgreSQL, so that no node's clock counts; the bound value
     /// on SQLite.
     ///
     /// A subquery, so that a statement evaluates it once: an index cannot be searched by a value that may differ from
     /// row to row.
-    package var clock: String {
+    package var realClock: String {
         switch self {
         case .sqlite: "?"
-        case .postgres: "(SELECT COALESCE(extract(epoch FROM clock_timestamp())::bigint, ?))"
+        case .postgres: "(SELECT COALESCE(floor(extract(epoch FROM clock_timestamp()))::bigint, ?))"
+        }
+    }
+
+    /// Business time, the clock of due times: on PostgreSQL the database's clock and the offset of the table `clock`, read
+    /// in the statement, so that no node is behind; the bound value on SQLite, whose only process knows the offset.
+    package var businessClock: String {
+        switch self {
+        case .sqlite: "?"
+        case .postgres:
+            """
+            (SELECT COALESCE(CASE WHEN c.stands_until > r.now THEN c.stands_at END, r.now + c.offset_seconds, ?)
+            FROM clock c, (SELECT floor(extract(epoch FROM clock_timestamp()))::bigint AS now) r)
+            """
         }
     }
 

@@ -76,8 +76,29 @@ package protocol StoreEngine: Sendable, Service {
     var userChanges: UserChanges? { get }
     /// The number of commits since the start; group commit keeps it below the number of writes.
     var commits: Int64 { get }
+    /// Passes on what processes send each other through the database (``Transaction/send(_:to:)``), until the task is
+    /// cancelled; returns at once where no other process writes.
+    ///
+    /// - Parameters:
+    ///   - channel: a name of lower-case letters and underscores.
+    ///   - take: is called on a thread of the engine and must not block.
+    func listen(to channel: String, _ take: @escaping @Sendable (DatabaseMessage) -> Void) async
     /// Closes every connection; later calls fail with ``StoreError/unavailable(_:)``. For commands and tests; `serve` runs the service.
     func close() async
+}
+
+extension StoreEngine {
+    /// Returns at once: no other process writes.
+    package func listen(to channel: String, _ take: @escaping @Sendable (DatabaseMessage) -> Void) async {}
+}
+
+/// A message of ``StoreEngine/listen(to:_:)``.
+package enum DatabaseMessage: Sendable, Equatable {
+    /// Messages arrive from now on; earlier ones may be lost.
+    case connected
+    case text(String)
+    /// No messages arrive until the next `connected`.
+    case disconnected
 }
 
 /// An error of the database or its engine; the text is for the log and never holds a bound value.

@@ -20,13 +20,13 @@ package enum DueWork: Sendable {
 extension JobQueries {
     /// Lists subjects of due work without a job of this kind (a quarantined job counts), longest due first.
     ///
-    /// Times are compared by the clock of the leases.
+    /// Leases are compared with the real time, everything else with business time.
     package func listDueSubjects(
-        of work: DueWork, without kind: String, limit: Int64, at now: Timestamp
+        of work: DueWork, without kind: String, limit: Int64, at now: ClockReading
     ) throws(StoreError) -> [String] {
-        let time = db.dialect.clock
+        let time = db.dialect.businessClock
         let sql: String
-        var arguments: [any SQLBindable] = [now]
+        var arguments: [any SQLBindable] = [now.business]
         switch work {
         case .expiredOrders:
             sql = """
@@ -34,9 +34,10 @@ extension JobQueries {
                 WHERE o.state = 'open' AND o.expires_at <= \(time)
                 """
         case .abandonedRequests:
+            arguments = [now.real]
             sql = """
                 SELECT k.resource AS subject, k.lease_until AS at FROM idempotency_keys k
-                WHERE k.status IS NULL AND k.resource IS NOT NULL AND k.completed_at IS NULL AND k.lease_until <= \(time)
+                WHERE k.status IS NULL AND k.resource IS NOT NULL AND k.completed_at IS NULL AND k.lease_until <= \(db.dialect.realClock)
                 """
         case .storedNotifications:
             // The oldest only: this release gives every notification a job when it stores it.

@@ -41,14 +41,14 @@ package enum WebhookHealth: Sendable, Equatable {
     case failing(grace: Int64)
 
     /// A condition on `jobs`, with its arguments.
-    fileprivate func condition(_ dialect: Dialect, at now: Timestamp) -> (sql: String, bound: [any SQLBindable]) {
+    fileprivate func condition(_ dialect: Dialect, at now: ClockReading) -> (sql: String, bound: [any SQLBindable]) {
         let isFailing = """
-            EXISTS (SELECT 1 FROM webhooks w WHERE w.id = jobs.subject AND w.failing_since < \(dialect.clock) - ?)
+            EXISTS (SELECT 1 FROM webhooks w WHERE w.id = jobs.subject AND w.failing_since < \(dialect.businessClock) - ?)
             """
         switch self {
         case .any: return ("", [])
-        case .healthy(let grace): return (" AND NOT " + isFailing, [now, grace])
-        case .failing(let grace): return (" AND " + isFailing, [now, grace])
+        case .healthy(let grace): return (" AND NOT " + isFailing, [now.business, grace])
+        case .failing(let grace): return (" AND " + isFailing, [now.business, grace])
         }
     }
 }
@@ -77,15 +77,17 @@ extension JobQueries {
 
     package func find(_ id: ID<Job>, at now: Timestamp) throws(StoreError) -> JobRecord? {
         try db.rows(
-            "SELECT *, CASE WHEN lease_until > \(db.dialect.clock) THEN 1 ELSE 0 END AS is_running FROM jobs WHERE id = ?",
+            "SELECT *, CASE WHEN lease_until > \(db.dialect.realClock) THEN 1 ELSE 0 END AS is_running FROM jobs WHERE id = ?",
             [now, id]
         ).first.map(JobRecord.init(row:))
     }
 
     /// Lists those of these kinds that have at least one due job without a lease.
+    ///
+    /// - Parameter isMove: true for a move of the clock; while one holds the clock, nothing is due for anybody else.
     package func listDueKinds(
         of kinds: [String], endpoints health: WebhookHealth = .any, besides accounts: [AccountID] = [],
-        at now: Timestamp
+        inMove isMove: Bool = false, at now: ClockReading
     ) throws(StoreError) -> [String] {
         guard !kinds.isEmpty else { return [] }
         let (endpoints, others) = (health.condition(db.dialect, at: now), Self.callsNone(of: accounts))
@@ -96,10 +98,12 @@ extension JobQueries {
             SELECT found.kind FROM (
                 SELECT w.kind, (
                     SELECT 1 FROM jobs WHERE jobs.kind = w.kind AND state = 'waiting'\(endpoints.sql)
-                      AND run_at <= \(db.dialect.clock) AND lease_until <= \(db.dialect.clock)\(others.sql) LIMIT 1) AS due
+                      AND run_at <= \(db.dialect.businessClock) AND lease_until <= \(db.dialect.realClock)\(others.sql) LIMIT 1) AS due
                 FROM wanted w) found
-            WHERE found.due = 1
-            """, kinds.map { $0 as any SQLBindable } + endpoints.bound + [now, now] + others.bound
+            WHERE found.due = 1\(isMove ? "" : " AND " + db.dialect.clockRuns)
+            """,
+            kinds.map { $0 as any SQLBindable } + endpoints.bound + [now.business, now.real] + others.bound
+                + (isMove ? [] : [now.real])
         ).map { row throws(StoreError) in try row.text("kind") }
     }
 
@@ -108,6 +112,8 @@ extension JobQueries {
     }
 
     /// Lists jobs, newest first; nil lists all states.
+    ///
+    /// - Parameter now: the real time, by which leases end.
     package func list(
         _ state: Job.State?, before cursor: String?, limit: Int64, at now: Timestamp
     ) throws(StoreError) -> [JobRecord] {
@@ -124,14 +130,15 @@ extension JobQueries {
         let restriction = conditions.isEmpty ? "" : " WHERE " + conditions.joined(separator: " AND ")
         arguments.append(limit)
         return try db.rows(
-            "SELECT *, CASE WHEN lease_until > \(db.dialect.clock) THEN 1 ELSE 0 END AS is_running FROM jobs"
+            "SELECT *, CASE WHEN lease_until > \(db.dialect.realClock) THEN 1 ELSE 0 END AS is_running FROM jobs"
                 + restriction
                 + " ORDER BY id DESC LIMIT ?", arguments
         ).map(JobRecord.init(row:))
     }
 }
 
-// Leases are timed by the database's clock, so that no node's clock can begin or extend one.
+// Leases are timed by the real clock, due times by business time; on PostgreSQL both are the database's, so that no node's
+// clock can begin or extend a lease.
 extension JobQueries where Connection == any Transaction {
     /// Enqueues a job: a waiting one becomes due earlier, a running one runs again, a quarantined one stays there.
     ///
@@ -139,7 +146,7 @@ extension JobQueries where Connection == any Transaction {
     package func enqueue(
         _ id: ID<Job>, kind: String, subject: String, delay: Int64, at now: Timestamp
     ) throws(StoreError) {
-        let time = tx.dialect.clock
+        let time = tx.dialect.businessClock
         try tx.enqueue(
             """
             INSERT INTO jobs (id, kind, subject, state, run_at, created_at) VALUES (?, ?, ?, 'waiting', \(time) + ?, ?)
@@ -155,7 +162,7 @@ extension JobQueries where Connection == any Transaction {
     ) throws(StoreError) {
         try tx.enqueue(
             """
-            INSERT INTO jobs (id, kind, subject, state, run_at, created_at) VALUES (?, ?, ?, 'waiting', \(tx.dialect.clock), ?)
+            INSERT INTO jobs (id, kind, subject, state, run_at, created_at) VALUES (?, ?, ?, 'waiting', \(tx.dialect.businessClock), ?)
             ON CONFLICT DO NOTHING
             """, id, kind, subject, now, now)
     }
@@ -165,51 +172,59 @@ extension JobQueries where Connection == any Transaction {
     /// Each kind is searched by itself: only then does the index give due jobs in their order. A search for a list of
     /// kinds would read all waiting jobs, such as those of every open order.
     ///
-    /// - Parameter accounts: jobs that call one of these accounts are left out.
+    /// - Parameters:
+    ///   - accounts: jobs that call one of these accounts are left out.
+    ///   - isMove: true for a move of the clock; while one holds the clock, nobody else claims a job.
     package func claim(
         kinds: [String], of health: WebhookHealth = .any, besides accounts: [AccountID] = [], limit: Int64,
-        lease: Int64, at now: Timestamp
+        lease: Int64, inMove isMove: Bool = false, at now: ClockReading
     ) throws(StoreError) -> [JobRecord] {
         guard !kinds.isEmpty else { return [] }
         let (endpoints, others) = (health.condition(tx.dialect, at: now), Self.callsNone(of: accounts))
         let ofKind = """
             SELECT id, run_at FROM (
                 SELECT id, run_at FROM jobs
-                WHERE state = 'waiting' AND kind = ?\(endpoints.sql) AND run_at <= \(tx.dialect.clock)
-                  AND lease_until <= \(tx.dialect.clock)\(others.sql)
+                WHERE state = 'waiting' AND kind = ?\(endpoints.sql) AND run_at <= \(tx.dialect.businessClock)
+                  AND lease_until <= \(tx.dialect.realClock)\(others.sql)
                 ORDER BY run_at, id LIMIT ?\(tx.dialect.skipLocked)) AS of_kind
             """
         let all = kinds.map { _ in ofKind }.joined(separator: " UNION ALL ")
         let bound = kinds.flatMap { kind -> [any SQLBindable] in
-            [kind] + endpoints.bound + [now, now] + others.bound + [limit]
+            [kind] + endpoints.bound + [now.business, now.real] + others.bound + [limit]
         }
+        let paused = isMove ? "" : " WHERE " + tx.dialect.clockRuns
         return try claim(
-            "SELECT id FROM (\(all)) AS of_all ORDER BY run_at, id LIMIT ?", bound + [limit], lease: lease, at: now)
+            "SELECT id FROM (\(all)) AS of_all\(paused) ORDER BY run_at, id LIMIT ?",
+            bound + (isMove ? [] : [now.real]) + [limit], lease: lease, at: now.real)
     }
 
     /// Claims one job under a new lease, due or not; nil when another attempt has the lease or the job is in
     /// quarantine.
+    ///
+    /// - Parameter now: the real time.
     package func claim(
         kind: String, subject: String, lease: Int64, at now: Timestamp
     ) throws(StoreError) -> JobRecord? {
         let choice = """
             SELECT id FROM jobs
-            WHERE state = 'waiting' AND kind = ? AND subject = ? AND lease_until <= \(tx.dialect.clock)\(tx.dialect.skipLocked)
+            WHERE state = 'waiting' AND kind = ? AND subject = ? AND lease_until <= \(tx.dialect.realClock)\(tx.dialect.skipLocked)
             """
         return try claim(choice, [kind, subject, now], lease: lease, at: now).first
     }
 
     /// Claims the chosen jobs under a new lease.
     ///
-    /// - Parameter choice: a query of ids. It is materialized, because a subquery with a limit could be evaluated again
-    ///   for every row.
+    /// - Parameters:
+    ///   - choice: a query of ids. It is materialized, because a subquery with a limit could be evaluated again for every
+    ///     row.
+    ///   - now: the real time.
     private func claim(
         _ choice: String, _ bound: [any SQLBindable], lease: Int64, at now: Timestamp
     ) throws(StoreError) -> [JobRecord] {
         try tx.rows(
             """
             WITH due AS MATERIALIZED (\(choice))
-            UPDATE jobs SET lease_until = \(tx.dialect.clock) + ?, lease_epoch = lease_epoch + 1, attempts = attempts + 1,
+            UPDATE jobs SET lease_until = \(tx.dialect.realClock) + ?, lease_epoch = lease_epoch + 1, attempts = attempts + 1,
                 silence = silence + 1
             WHERE id IN (SELECT id FROM due)
             RETURNING *, 1 AS is_running
@@ -224,17 +239,18 @@ extension JobQueries where Connection == any Transaction {
         _ lease: JobLease, by seconds: Int64, error: String, at now: Timestamp
     ) throws(StoreError) {
         try tx.enqueue(
-            "UPDATE jobs SET run_at = \(tx.dialect.clock) + ?, error = ? WHERE id = ? AND lease_epoch = ?", now,
+            "UPDATE jobs SET run_at = \(tx.dialect.businessClock) + ?, error = ? WHERE id = ? AND lease_epoch = ?", now,
             seconds,
             error, lease.job, lease.epoch)
     }
 
     /// Extends a lease; a late heartbeat does not extend a lease that its attempt has given back.
     ///
+    /// - Parameter now: the real time.
     /// - Returns: false when the lease was lost; the attempt must stop.
     package func extend(_ lease: JobLease, by seconds: Int64, at now: Timestamp) throws(StoreError) -> Bool {
         try tx.execute(
-            "UPDATE jobs SET lease_until = \(tx.dialect.clock) + ? WHERE id = ? AND lease_epoch = ? AND lease_until > 0",
+            "UPDATE jobs SET lease_until = \(tx.dialect.realClock) + ? WHERE id = ? AND lease_epoch = ? AND lease_until > 0",
             now, seconds, lease.job, lease.epoch) == 1
     }
 
@@ -255,7 +271,7 @@ extension JobQueries where Connection == any Transaction {
         if ended == 1 { return true }
         return try tx.execute(
             """
-            UPDATE jobs SET lease_until = 0, attempts = 0, silence = 0, error = '', run_at = \(tx.dialect.clock)
+            UPDATE jobs SET lease_until = 0, attempts = 0, silence = 0, error = '', run_at = \(tx.dialect.businessClock)
             WHERE id = ? AND lease_epoch = ?
             """, now, lease.job, lease.epoch) == 1
     }
@@ -269,7 +285,7 @@ extension JobQueries where Connection == any Transaction {
         try tx.execute(
             """
             UPDATE jobs SET lease_until = 0, attempts = 0, silence = 0, error = '',
-                run_at = \(tx.dialect.clock) + CASE WHEN asked = ? THEN ? ELSE 0 END
+                run_at = \(tx.dialect.businessClock) + CASE WHEN asked = ? THEN ? ELSE 0 END
             WHERE id = ? AND lease_epoch = ?
             """, now, requests, delay, lease.job, lease.epoch) == 1
     }
@@ -284,7 +300,7 @@ extension JobQueries where Connection == any Transaction {
         try tx.execute(
             """
             UPDATE jobs SET lease_until = 0, attempts = CASE WHEN ? = 1 THEN 0 ELSE attempts END, silence = 0,
-                error = ?, run_at = \(tx.dialect.clock) + ?
+                error = ?, run_at = \(tx.dialect.businessClock) + ?
             WHERE id = ? AND lease_epoch = ?
             """, isAnew, error, now, delay, lease.job, lease.epoch) == 1
     }
@@ -302,7 +318,7 @@ extension JobQueries where Connection == any Transaction {
     package func retry(_ id: ID<Job>, at now: Timestamp) throws(StoreError) -> Bool {
         try tx.execute(
             """
-            UPDATE jobs SET state = 'waiting', attempts = 0, silence = 0, asked = asked + 1, run_at = \(tx.dialect.clock)
+            UPDATE jobs SET state = 'waiting', attempts = 0, silence = 0, asked = asked + 1, run_at = \(tx.dialect.businessClock)
             WHERE id = ?
             """, now, id) == 1
     }
@@ -316,7 +332,7 @@ extension JobQueries where Connection == any Transaction {
     package func release(kind: String, subject: String, at now: Timestamp) throws(StoreError) {
         try tx.enqueue(
             """
-            UPDATE jobs SET state = 'waiting', attempts = 0, silence = 0, run_at = \(tx.dialect.clock)
+            UPDATE jobs SET state = 'waiting', attempts = 0, silence = 0, run_at = \(tx.dialect.businessClock)
             WHERE kind = ? AND subject = ? AND state = 'quarantined'
             """, now, kind, subject)
     }

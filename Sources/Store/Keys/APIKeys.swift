@@ -16,6 +16,11 @@ package struct APIKeyRecord: Sendable {
     package let lastUsedAt: Timestamp?
     package let revokedAt: Timestamp?
 
+    /// Returns whether the key is valid.
+    ///
+    /// - Parameter now: the real time.
+    package func isValid(at now: Timestamp) -> Bool { revokedAt == nil && (expiresAt.map { now < $0 } ?? true) }
+
     package init(
         id: ID<APIKey>, name: String, partner: String, scopes: [String], hash: Data, createdAt: Timestamp,
         expiresAt: Timestamp? = nil, lastUsedAt: Timestamp? = nil, revokedAt: Timestamp? = nil
@@ -88,17 +93,24 @@ extension APIKeyQueries {
         }
     }
 
-    package func hasAdmin(at now: Timestamp) throws(StoreError) -> Bool {
+    /// Finds the oldest valid key with the scope `admin`.
+    package func findFirstAdmin(at now: Timestamp) throws(StoreError) -> APIKeyRecord? {
         try db.row(
             """
-            SELECT id FROM api_keys
+            SELECT * FROM api_keys
             WHERE revoked_at IS NULL AND (expires_at IS NULL OR expires_at > ?)
-              AND ' ' || scopes || ' ' LIKE '% admin %' LIMIT 1
-            """, now) != nil
+              AND ' ' || scopes || ' ' LIKE '% admin %' ORDER BY id LIMIT 1
+            """, now
+        ).map(APIKeyRecord.init(row:))
     }
 }
 
 extension APIKeyQueries where Connection == any Transaction {
+    /// Finds a key and locks it until the commit.
+    package func lock(_ id: ID<APIKey>) throws(StoreError) -> APIKeyRecord? {
+        try tx.row("SELECT * FROM api_keys WHERE id = ?" + tx.dialect.forUpdate, id).map(APIKeyRecord.init(row:))
+    }
+
     package func insert(_ key: APIKeyRecord) throws(StoreError) {
         try tx.execute(
             """

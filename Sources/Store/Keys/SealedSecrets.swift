@@ -72,6 +72,7 @@ extension SecretQueries {
             SELECT instruction AS sealed FROM (SELECT id, instruction FROM payments ORDER BY id DESC LIMIT 100) AS newest
             WHERE instruction IS NOT NULL ORDER BY id DESC LIMIT 1
             """,
+            "SELECT secret AS sealed FROM snapshot_keys ORDER BY n DESC LIMIT 1",
             "SELECT body AS sealed FROM notifications WHERE body IS NOT NULL ORDER BY received_at DESC LIMIT 1",
         ] {
             if let row = try db.row(select) { newest.append(try row.blob("sealed")) }

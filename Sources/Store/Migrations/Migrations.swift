@@ -29,5 +29,9 @@ package enum Migrations {
         Migration(number: 26, name: "key life", sql: keyLife),
         Migration(number: 27, name: "payment environments", sql: paymentEnvironments),
         Migration(number: 30, name: "sessions", sql: sessions),
+        Migration(number: 31, name: "clock", sql: clock),
+        Migration(number: 32, name: "app store in a box", sql: appStoreBox),
+        Migration(number: 33, name: "console", sql: console, particular: auditKeepsMarks),
+        Migration(number: 34, name: "snapshot keys", sql: snapshotKeys),
     ]
 }

@@ -104,6 +104,44 @@ extension NotificationQueries {
             eventID.firstScalars(255)) != nil
     }
 
+    /// Returns the times at which the last verified notifications of accounts arrived.
+    package func lastArrivals(at accounts: [AccountID]) throws(StoreError) -> [AccountID: Timestamp] {
+        var times: [AccountID: Timestamp] = [:]
+        for account in accounts {
+            for status in [Domain.Notification.Status.stored, .processed, .quarantined] {
+                let row = try db.row(
+                    "SELECT received_at FROM notifications WHERE account = ? AND status = ? ORDER BY id DESC LIMIT 1",
+                    account, status.rawValue)
+                guard let arrived = try row?.time("received_at") else { continue }
+                times[account] = max(times[account] ?? arrived, arrived)
+            }
+        }
+        return times
+    }
+
+    /// Lists the notifications of an account, newest first; nil lists all statuses.
+    package func list(
+        of account: String, _ status: Domain.Notification.Status?, before cursor: String?, limit: Int64
+    ) throws(StoreError) -> [NotificationSummary] {
+        let statuses = status.map { [$0] } ?? Domain.Notification.Status.allCases
+        let part = """
+            SELECT id FROM (SELECT id FROM notifications WHERE account = ? AND status = ? AND id < ?
+                ORDER BY id DESC LIMIT ?) AS part
+            """
+        let parts = Array(repeating: part, count: statuses.count).joined(separator: " UNION ALL ")
+        let arguments = statuses.flatMap { [account, $0.rawValue, cursor ?? "ntf_~", limit] as [any SQLBindable] }
+        return try db.rows(
+            Self.summaryColumns + """
+                 WHERE id IN (SELECT id FROM (\(parts)) AS parts ORDER BY id DESC LIMIT ?) ORDER BY id DESC
+                """, arguments + [limit]
+        ).map(NotificationSummary.init(row:))
+    }
+
+    /// The verified facts of a notification as JSON text.
+    package func findFacts(_ id: ID<Domain.Notification>) throws(StoreError) -> String? {
+        try db.row("SELECT facts FROM notifications WHERE id = ?", id)?.text("facts")
+    }
+
     /// Lists notifications, newest first; nil lists all statuses.
     package func list(
         _ status: Domain.Notification.Status?, before cursor: String?, limit: Int64

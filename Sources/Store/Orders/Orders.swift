@@ -56,9 +56,10 @@ extension OrderQueries {
         try withAnomalies(try db.rows(Self.orderColumns + " WHERE o.id > ? ORDER BY o.id LIMIT ?", [last, limit]))
     }
 
-    /// Returns whether an order has expired, by the database's clock.
+    /// Returns whether an order has expired, by business time.
     package func hasExpired(_ order: ID<Order>, at now: Timestamp) throws(StoreError) -> Bool {
-        try !db.rows("SELECT id FROM orders WHERE id = ? AND expires_at <= \(db.dialect.clock)", [order, now]).isEmpty
+        try !db.rows("SELECT id FROM orders WHERE id = ? AND expires_at <= \(db.dialect.businessClock)", [order, now])
+            .isEmpty
     }
 
     /// Counts a user's open orders up to a limit.
@@ -191,12 +192,13 @@ extension OrderQueries where Connection == any Transaction {
 
     /// Claims the right to query the provider about an order now.
     ///
+    /// - Parameter now: the real time, because this is a limit of a rate.
     /// - Returns: false within `interval` seconds of the last claim.
     package func claimRefresh(_ order: ID<Order>, at now: Timestamp, interval: Int64) throws(StoreError) -> Bool {
         try tx.execute(
             """
-            UPDATE orders SET refreshed_at = \(tx.dialect.clock)
-            WHERE id = ? AND (refreshed_at IS NULL OR refreshed_at <= \(tx.dialect.clock) - ?)
+            UPDATE orders SET refreshed_at = \(tx.dialect.realClock)
+            WHERE id = ? AND (refreshed_at IS NULL OR refreshed_at <= \(tx.dialect.realClock) - ?)
             """, now, order, now, interval) == 1
     }
 }

@@ -22,16 +22,16 @@ extension PaymentQueries {
     ///   open is queried.
     package func listDue(hanging: Int64, limit: Int64, at now: Timestamp) throws(StoreError) -> [DueCheck] {
         let isHanging = """
-            o.state <> 'open' AND p.state = 'pending' AND p.created_at <= \(db.dialect.clock) - ?
+            o.state <> 'open' AND p.state = 'pending' AND p.created_at <= \(db.dialect.businessClock) - ?
             """
         return try db.rows(
             """
-            SELECT p.id, p.look_at, p.created_at, \(db.dialect.clock) AS now,
+            SELECT p.id, p.look_at, p.created_at, \(db.dialect.businessClock) AS now,
                 CASE WHEN p.offers IS NOT NULL OR \(isHanging) THEN 1 ELSE 0 END AS is_over,
-                CASE WHEN p.state <> 'created' AND (o.state <> 'open' OR o.expires_at > \(db.dialect.clock)) THEN 1 ELSE 0
+                CASE WHEN p.state <> 'created' AND (o.state <> 'open' OR o.expires_at > \(db.dialect.businessClock)) THEN 1 ELSE 0
                     END AS is_asked
             FROM payments p\(db.dialect.indexed(by: "payments_to_look_at")) JOIN orders o ON o.id = p.order_id
-            WHERE p.state IN ('created', 'pending', 'unknown') AND p.look_at <= \(db.dialect.clock)
+            WHERE p.state IN ('created', 'pending', 'unknown') AND p.look_at <= \(db.dialect.businessClock)
             ORDER BY p.look_at LIMIT ?
             """, [now, now, hanging, now, now, limit]
         ).map(DueCheck.init(row:))
@@ -58,9 +58,9 @@ extension RefundQueries {
     package func listDue(limit: Int64, at now: Timestamp) throws(StoreError) -> [DueCheck] {
         try db.rows(
             """
-            SELECT r.id, r.look_at, r.created_at, \(db.dialect.clock) AS now, 0 AS is_over, 1 AS is_asked
+            SELECT r.id, r.look_at, r.created_at, \(db.dialect.businessClock) AS now, 0 AS is_over, 1 AS is_asked
             FROM refunds r\(db.dialect.indexed(by: "refunds_to_look_at"))
-            WHERE r.state IN ('created', 'pending', 'unknown') AND r.look_at <= \(db.dialect.clock)
+            WHERE r.state IN ('created', 'pending', 'unknown') AND r.look_at <= \(db.dialect.businessClock)
             ORDER BY r.look_at LIMIT ?
             """, [now, now, limit]
         ).map(DueCheck.init(row:))

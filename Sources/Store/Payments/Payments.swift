@@ -168,12 +168,13 @@ extension PaymentQueries where Connection == any Transaction {
     ///   us.
     /// - Returns: false when the payment has a contract already, which stays.
     package func setInstruction(
-        _ sealed: Data, offers: [String]?, of payment: ID<Payment>
+        _ sealed: Data, _ type: ContractType, offers: [String]?, of payment: ID<Payment>
     ) throws(StoreError) -> DeferredResult<Bool> {
         try tx.deferredExecute(
             """
-            UPDATE payments SET instruction = ?, offers = ?, payer_address = NULL WHERE id = ? AND instruction IS NULL
-            """, sealed, offers?.joined(separator: " "), payment
+            UPDATE payments SET instruction = ?, contract = ?, offers = ?, payer_address = NULL
+            WHERE id = ? AND instruction IS NULL
+            """, sealed, type.rawValue, offers?.joined(separator: " "), payment
         ).map { $0 == 1 }
     }
 

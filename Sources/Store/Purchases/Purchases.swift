@@ -191,8 +191,8 @@ extension PurchaseQueries where Connection == any Transaction {
                 original_transaction_id, kind, purchased_at, expires_at, signed_at, quantity, price, currency,
                 app_account_token, is_renewal, is_upgraded, is_family_shared, revoked_at, revocation_reason,
                 revocation_percentage, revocation_ends_sharing, offer, commitment_ends_at, web_order_line_item_id,
-                receipt, receipt_ends_at, evidence, received_at)
-            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                receipt, receipt_ends_at, box, evidence, received_at)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
             ON CONFLICT (environment, key) DO UPDATE SET
                 kind = CASE WHEN excluded.kind = '' THEN purchases.kind ELSE excluded.kind END,
                 quantity = excluded.quantity, is_renewal = excluded.is_renewal,
@@ -224,7 +224,9 @@ extension PurchaseQueries where Connection == any Transaction {
             purchase.appAccountToken, purchase.isRenewal, purchase.isUpgraded, purchase.isFamilyShared,
             purchase.revocation?.at, purchase.revocation?.reason, purchase.revocation?.percentage,
             purchase.revocation?.endsSharing, try purchase.offer?.storedJSON(), purchase.commitmentEndsAt,
-            purchase.webOrderLineItemID, purchase.receipt?.rawValue, purchase.receiptEndsAt, evidence, now)
+            purchase.webOrderLineItemID, purchase.receipt?.rawValue, purchase.receiptEndsAt, purchase.isFromBox,
+            evidence,
+            now)
     }
 
     /// Sets the user, the SKU and the order of a purchase.
@@ -255,7 +257,7 @@ extension PurchaseRecord {
         environment, account, bundle_id, product_id, transaction_id, original_transaction_id, kind, purchased_at, \
         expires_at, signed_at, quantity, price, currency, app_account_token, is_renewal, is_upgraded, is_family_shared, \
         revoked_at, revocation_reason, revocation_percentage, revocation_ends_sharing, offer, commitment_ends_at, \
-        web_order_line_item_id, receipt, receipt_ends_at, receipt_signed_at, receipt_revoked_at, user_id, sku, days, order_id, \
+        web_order_line_item_id, receipt, receipt_ends_at, receipt_signed_at, receipt_revoked_at, box, user_id, sku, days, order_id, \
         CASE WHEN \(isDuplicateSQL) THEN 1 ELSE 0 END AS is_held
         """
     }
@@ -283,6 +285,7 @@ extension PurchaseRecord {
         purchase.webOrderLineItemID = try row.optionalText("web_order_line_item_id")
         purchase.receipt = try row.optionalText("receipt").flatMap(ReceiptDigest.init)
         purchase.receiptEndsAt = try row.optionalInt("receipt_ends_at")
+        if try row.bool("box") { purchase.box = true }
         if let at = try row.optionalInt("receipt_revoked_at"), let signed = try row.optionalInt("receipt_signed_at") {
             purchase.receiptRevocation = StorePurchase.ReceiptRevocation(at: at, signedAt: signed)
         }

@@ -62,7 +62,7 @@ extension ReceiptQueries where Connection == any Transaction {
     ) throws(StoreError) {
         try tx.execute(
             """
-            INSERT INTO receipts (digest, account, evidence, received_at) VALUES (?, ?, ?, \(tx.dialect.clock))
+            INSERT INTO receipts (digest, account, evidence, received_at) VALUES (?, ?, ?, \(tx.dialect.businessClock))
             ON CONFLICT (digest) DO UPDATE SET received_at = excluded.received_at, account = excluded.account,
                 evidence = CASE WHEN receipts.account = excluded.account THEN receipts.evidence ELSE excluded.evidence END
             """, digest.rawValue, account, evidence, now)
@@ -76,7 +76,7 @@ extension ReceiptQueries where Connection == any Transaction {
     ) throws(StoreError) -> Bool {
         try tx.execute(
             """
-            DELETE FROM receipts WHERE digest = ? AND received_at < \(tx.dialect.clock) - ?
+            DELETE FROM receipts WHERE digest = ? AND received_at < \(tx.dialect.businessClock) - ?
               AND NOT EXISTS (SELECT 1 FROM purchases p WHERE p.receipt = receipts.digest)
               AND NOT EXISTS (SELECT 1 FROM jobs j WHERE j.kind = ? AND j.subject = receipts.digest)
             """, digest.rawValue, now, seconds, kind) == 1

@@ -9,15 +9,27 @@ package struct UnknownProduct: Sendable, Equatable {
     package let newest: Timestamp
 }
 
-/// A stored purchase that waits for a user or a SKU, with the time of its arrival.
-package struct WaitingPurchase: Sendable {
+/// A product of stored purchases that no SKU knows, for admins.
+package struct WaitingProduct: Sendable, Equatable {
+    package let product: String
+    package let bundle: String
+    /// Apple's own word.
+    package let kind: String
+    package let purchases: Int64
+    package let users: Int64
+    package let firstAt: Timestamp
+    package let lastAt: Timestamp
+}
+
+/// A stored purchase with the time of its arrival.
+package struct ArrivedPurchase: Sendable {
     package let record: PurchaseRecord
     package let key: String
     package let receivedAt: Timestamp
 }
 
 /// The position of the last purchase of a page.
-package struct WaitingCursor: Sendable {
+package struct ArrivalCursor: Sendable {
     package let receivedAt: Timestamp
     package let environment: String
     package let key: String
@@ -47,7 +59,8 @@ extension PurchaseQueries {
         try db.rows(
             """
             SELECT bundle_id, product_id, COUNT(*) AS purchases, MAX(purchased_at) AS newest
-            FROM purchases WHERE sku IS NULL GROUP BY bundle_id, product_id
+            FROM purchases\(db.dialect.indexed(by: "purchases_without_sku")) WHERE sku IS NULL
+            GROUP BY bundle_id, product_id
             ORDER BY newest DESC, bundle_id, product_id LIMIT ?
             """, [limit]
         ).map { row throws(StoreError) in
@@ -57,38 +70,94 @@ extension PurchaseQueries {
         }
     }
 
-    /// Lists purchases that wait for a user or a SKU, newest first; nil lists both.
-    package func listWaiting(
-        _ wait: PurchaseWait?, before cursor: WaitingCursor?, limit: Int64
-    ) throws(StoreError) -> [WaitingPurchase] {
-        let waits =
-            switch wait {
-            case .unmapped: ["sku IS NULL"]
-            case .unclaimed: ["user_id IS NULL"]
-            case nil: ["sku IS NULL", "user_id IS NULL"]
-            }
-        // Each condition has an index of its own; a purchase that waits for both is found twice and returned once.
-        let order = "ORDER BY received_at DESC, environment DESC, key DESC LIMIT ?"
-        let parts = waits.map {
+    /// Lists the products of purchases without a SKU, the one that arrived last first.
+    package func listWaitingProducts(after offset: Int64, limit: Int64) throws(StoreError) -> [WaitingProduct] {
+        try db.rows(
             """
-            SELECT * FROM (SELECT received_at, environment, key FROM purchases
-                WHERE \($0) AND (received_at, environment, key) < (?, ?, ?) \(order)) AS part
-            """
+            SELECT bundle_id, product_id, kind, COUNT(*) AS purchases, COUNT(DISTINCT user_id) AS users,
+                MIN(received_at) AS first_at, MAX(received_at) AS last_at
+            FROM purchases\(db.dialect.indexed(by: "purchases_without_sku")) WHERE sku IS NULL
+            GROUP BY bundle_id, product_id, kind
+            ORDER BY last_at DESC, bundle_id, product_id, kind LIMIT ? OFFSET ?
+            """, [limit, offset]
+        ).map { row throws(StoreError) in
+            WaitingProduct(
+                product: try row.text("product_id"), bundle: try row.text("bundle_id"), kind: try row.text("kind"),
+                purchases: try row.int("purchases"), users: try row.int("users"), firstAt: try row.time("first_at"),
+                lastAt: try row.time("last_at"))
         }
+    }
+
+    /// Counts the purchases of each product whose id begins with a text, in the order of the ids.
+    package func countProducts(
+        from prefix: String, bundle: String?, limit: Int64
+    ) throws(StoreError) -> [(product: String, purchases: Int64)] {
+        let restriction = bundle == nil ? "" : " AND bundle_id = ?"
+        let arguments: [any SQLBindable] = [prefix, prefix + "\u{10FFFF}"] + (bundle.map { [$0] } ?? []) + [limit]
+        return try db.rows(
+            """
+            SELECT product_id, COUNT(*) AS purchases FROM purchases
+            WHERE product_id >= ? AND product_id < ?\(restriction) GROUP BY product_id ORDER BY product_id LIMIT ?
+            """, arguments
+        ).map { row throws(StoreError) in (try row.text("product_id"), try row.int("purchases")) }
+    }
+
+    /// Lists purchases by their arrival, newest first.
+    ///
+    /// - Parameter wait: lists only those that wait for this; nil lists all.
+    package func listArrived(
+        _ wait: PurchaseWait?, before cursor: ArrivalCursor?, limit: Int64
+    ) throws(StoreError) -> [ArrivedPurchase] {
+        // Each condition has an index of its own.
+        let condition =
+            switch wait {
+            case .unmapped: "sku IS NULL AND"
+            case .unclaimed: "user_id IS NULL AND"
+            case nil: ""
+            }
         let position: [any SQLBindable] = [
             cursor?.receivedAt ?? Timestamp(.max), cursor?.environment ?? "", cursor?.key ?? "", limit,
         ]
         return try db.rows(
             """
-            SELECT \(PurchaseRecord.columns), key, received_at FROM (
-                SELECT environment AS place, key AS name FROM (\(parts.joined(separator: " UNION "))) AS waiting
-                \(order)) AS found
-            CROSS JOIN purchases WHERE environment = found.place AND key = found.name
-            ORDER BY received_at DESC, environment DESC, key DESC
-            """, waits.flatMap { _ in position } + [limit]
+            SELECT \(PurchaseRecord.columns), key, received_at FROM purchases
+            WHERE \(condition) (received_at, environment, key) < (?, ?, ?)
+            ORDER BY received_at DESC, environment DESC, key DESC LIMIT ?
+            """, position
         ).map { row throws(StoreError) in
-            WaitingPurchase(
+            ArrivedPurchase(
                 record: try PurchaseRecord(row: row), key: try row.text("key"), receivedAt: try row.time("received_at"))
         }
+    }
+
+    /// Lists the latest purchases that a user holds, newest first.
+    package func listArrived(of user: ID<User>, limit: Int64) throws(StoreError) -> [ArrivedPurchase] {
+        try db.rows(
+            """
+            SELECT \(PurchaseRecord.columns), key, received_at FROM purchases WHERE user_id = ?
+            ORDER BY purchased_at DESC, key DESC LIMIT ?
+            """, [user, limit]
+        ).map { row throws(StoreError) in
+            ArrivedPurchase(
+                record: try PurchaseRecord(row: row), key: try row.text("key"), receivedAt: try row.time("received_at"))
+        }
+    }
+
+    /// Lists purchases of an App Store in a box that have an owner and an order, in the order of their keys.
+    package func listFromBox(
+        after cursor: (Environment, String)?, limit: Int64
+    ) throws(StoreError) -> [PurchaseRecord] {
+        try db.rows(
+            """
+            SELECT \(PurchaseRecord.columns) FROM purchases
+            WHERE box = 1 AND order_id IS NOT NULL AND user_id IS NOT NULL AND (environment, key) > (?, ?)
+            ORDER BY environment, key LIMIT ?
+            """, [cursor?.0.rawValue ?? "", cursor?.1 ?? "", limit]
+        ).map(PurchaseRecord.init(row:))
+    }
+
+    /// Counts the purchases of an App Store in a box.
+    package func countFromBox() throws(StoreError) -> Int64 {
+        try db.row("SELECT COUNT(*) AS n FROM purchases WHERE box = 1")?.int("n") ?? 0
     }
 }

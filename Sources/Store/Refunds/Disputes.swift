@@ -26,6 +26,22 @@ extension DisputeQueries {
         try list("SELECT * FROM disputes WHERE order_id = ? ORDER BY created_at, id", order)
     }
 
+    /// Lists disputes with the users of their orders, newest first.
+    ///
+    /// - Parameter state: nil lists all.
+    package func list(
+        _ state: Dispute.State?, before cursor: String?, limit: Int64
+    ) throws(StoreError) -> [(dispute: Dispute, user: ID<User>)] {
+        let restriction = state == nil ? "" : "d.state = ? AND "
+        let arguments: [any SQLBindable] = (state.map { [$0.rawValue] } ?? []) + [cursor ?? "dsp_~", limit]
+        return try db.rows(
+            """
+            SELECT d.*, o.user_id FROM disputes d JOIN orders o ON o.id = d.order_id
+            WHERE \(restriction)d.id < ? ORDER BY d.id DESC LIMIT ?
+            """, arguments
+        ).map { row throws(StoreError) in (try Dispute(row: row), try row.id("user_id")) }
+    }
+
     private func list(_ sql: String, _ id: any SQLBindable) throws(StoreError) -> DeferredResult<[Dispute]> {
         try db.deferredRows(sql, id).each(Dispute.init(row:))
     }

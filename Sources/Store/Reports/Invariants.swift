@@ -254,9 +254,10 @@ extension InvariantRule {
                   ON p.environment = l.environment AND p.key = l.source_id
                 JOIN orders o ON o.id = p.order_id
                 WHERE l.source_kind = 'apple_transaction' AND \(isRegraded)
-                GROUP BY l.environment, l.source_id, l.unit, o.revoked_share
+                GROUP BY l.environment, l.source_id, l.unit, o.revoked_share, p.box
                 HAVING o.revoked_share >= \(Order.wholeShare) AND SUM(l.delta) <> 0
                     OR COALESCE(o.revoked_share, 0) = 0 AND SUM(l.delta) <> MAX(l.delta)
+                        AND (p.box = 0 OR SUM(l.delta) <> 0)
                     OR SUM(l.delta) < 0 OR SUM(l.delta) > MAX(l.delta)
                 """),
         InvariantRule(

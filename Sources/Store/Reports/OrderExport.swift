@@ -19,7 +19,7 @@ extension ReportQueries {
     package func listOrders(
         after cursor: ID<Order>?, from: Timestamp, to: Timestamp, limit: Int64
     ) throws(StoreError) -> [ExportedOrder] {
-        let range = Self.made(Order.self, from, to)
+        let range = try made(Order.self, from, to)
         return try db.rows(
             """
             SELECT o.*, p.captured AS paid_value, p.currency AS paid_currency, p.offers, p.refunding, p.refunded, p.lost,
@@ -44,9 +44,13 @@ extension ReportQueries {
         }
     }
 
-    /// The bounds of the ids that were made in a period: ids sort by the time of their making, and a day on either side
-    /// allows for clocks that were set.
-    static func made<Subject: Identified>(_: Subject.Type, _ from: Timestamp, _ to: Timestamp) -> [any SQLBindable] {
-        [ID<Subject>.least(at: from.adding(days: -1)), ID<Subject>.least(at: to.adding(days: 1))]
+    /// The bounds, in the index, of the ids whose rows were made in a period: ids sort by the real time of their making,
+    /// of which business time was never further ahead than it is now, and a day on either side allows for clocks that
+    /// were set.
+    private func made<Subject: Identified>(
+        _: Subject.Type, _ from: Timestamp, _ to: Timestamp
+    ) throws(StoreError) -> [any SQLBindable] {
+        let first = from.adding(seconds: -(try db.clock.find().offsetSeconds)).adding(days: -1)
+        return [ID<Subject>.least(at: first), ID<Subject>.least(at: to.adding(days: 1))]
     }
 }

@@ -44,6 +44,14 @@ extension SessionQueries {
         try db.row("SELECT * FROM sessions WHERE id = ?", id).map(Session.init(row:))
     }
 
+    /// Lists the sessions of a user, newest first.
+    package func list(of user: ID<User>, before cursor: String?, limit: Int64) throws(StoreError) -> [Session] {
+        try db.rows(
+            "SELECT * FROM sessions WHERE user_id = ? AND id < ? ORDER BY id DESC LIMIT ?",
+            [user, cursor ?? "ses_~", limit]
+        ).map(Session.init(row:))
+    }
+
     /// Finds the newest order that a session has made, with its number.
     package func findOrder(of session: ID<Session>) throws(StoreError) -> (n: Int64, order: ID<Order>)? {
         try db.row("SELECT n, order_id FROM session_orders WHERE session_id = ? ORDER BY n DESC LIMIT 1", session)

@@ -50,8 +50,14 @@ package struct DeliveryResult: Sendable {
     package let fault: Delivery.Fault?
     /// The seconds to the next attempt; nil when there is none.
     package let delay: Int64?
+    /// The attempt as an item of the delivery's history, JSON text; empty where none was made.
+    package let history: String
 
-    package init(delivery: ID<Delivery>, attempts: Int64, status: Int64?, fault: Delivery.Fault?, delay: Int64?) {
+    package init(
+        delivery: ID<Delivery>, attempts: Int64, status: Int64?, fault: Delivery.Fault?, delay: Int64?,
+        history: String = ""
+    ) {
+        self.history = history
         self.delivery = delivery
         self.attempts = attempts
         self.status = status
@@ -111,7 +117,7 @@ extension DeliveryQueries {
     ) throws(StoreError) -> [DueDelivery] {
         try db.rows(
             dueAttempts(db.dialect, by: "deliveries_again") + """
-                 AND d.first_done = 1 AND d.next_at <= \(db.dialect.clock) AND (d.next_at, d.seq) > (?, ?)
+                 AND d.first_done = 1 AND d.next_at <= \(db.dialect.businessClock) AND (d.next_at, d.seq) > (?, ?)
                 ORDER BY d.next_at, d.seq LIMIT ?
                 """, [webhook, now, position.nextAt, position.seq, limit]
         ).map(DueDelivery.init(row:))
@@ -121,7 +127,7 @@ extension DeliveryQueries {
     package func secondsToRetry(of webhook: ID<Webhook>, at now: Timestamp) throws(StoreError) -> Int64? {
         try db.rows(
             """
-            SELECT MIN(d.next_at) - \(db.dialect.clock) AS pause FROM deliveries d JOIN webhooks w ON w.id = d.webhook
+            SELECT MIN(d.next_at) - \(db.dialect.businessClock) AS pause FROM deliveries d JOIN webhooks w ON w.id = d.webhook
             WHERE d.webhook = ? AND w.status = 'enabled' AND d.state = 'pending' AND d.first_done = 1
             """, [now, webhook]
         ).first?.optionalInt("pause").map { max(0, $0) }
@@ -139,6 +145,11 @@ extension DeliveryQueries {
         ).map(DeliveryRecord.init(row:))
     }
 
+    /// The attempts of a delivery, oldest first, as JSON text.
+    package func history(of id: ID<Delivery>) throws(StoreError) -> String? {
+        try db.row("SELECT history FROM deliveries WHERE id = ?", id)?.text("history")
+    }
+
     package func find(_ id: ID<Delivery>) throws(StoreError) -> DeliveryRecord? {
         try db.row("SELECT d.*, e.type FROM deliveries d JOIN events e ON e.id = d.event WHERE d.id = ?", id)
             .map(DeliveryRecord.init(row:))
@@ -146,29 +157,36 @@ extension DeliveryQueries {
 }
 
 extension DeliveryQueries where Connection == any Transaction {
+    /// The characters of a history beyond which no attempt is added; a redelivery begins its attempts anew.
+    private static var historyLimit: Int { 100_000 }
+
     /// Records the outcomes of attempts; a delivery that has ended meanwhile is left unchanged.
     ///
     /// A delivery that was redelivered meanwhile is left unchanged as well, unless this attempt succeeded, because its
     /// schedule has begun anew.
     package func record(_ results: [DeliveryResult], at now: Timestamp) throws(StoreError) {
-        let time = tx.dialect.clock
+        let time = tx.dialect.businessClock
         for chunk in Chunks.of(results.count) {
-            let values = Array(repeating: "(?, ?, ?, ?, ?, ?)", count: chunk.count).joined(separator: ", ")
+            let values = Array(repeating: "(?, ?, ?, ?, ?, ?, ?)", count: chunk.count).joined(separator: ", ")
+            let limit = Self.historyLimit
             var bound = chunk.flatMap { index -> [any SQLBindable] in
                 let result = results[index]
                 let state: Delivery.State =
                     result.fault == nil ? .succeeded : result.delay == nil ? .failed : .pending
                 return [
                     result.delivery, state.rawValue, result.attempts, result.status ?? -1,
-                    result.fault?.rawValue ?? "", result.delay ?? -1,
+                    result.fault?.rawValue ?? "", result.delay ?? -1, result.history,
                 ]
             }
             bound += [now, now] as [any SQLBindable]
             try tx.execute(
                 """
-                WITH v (id, state, attempts, status, error, delay) AS (VALUES \(values))
+                WITH v (id, state, attempts, status, error, delay, item) AS (VALUES \(values))
                 UPDATE deliveries SET state = v.state, attempts = v.attempts, last_status = NULLIF(v.status, -1),
                     last_error = NULLIF(v.error, ''), first_done = 1,
+                    history = CASE WHEN v.item = '' THEN history WHEN history = '[]' THEN '[' || v.item || ']'
+                        WHEN length(history) > \(limit) THEN history
+                        ELSE substr(history, 1, length(history) - 1) || ',' || v.item || ']' END,
                     next_at = CASE WHEN v.state = 'pending' THEN \(time) + v.delay END,
                     done_at = CASE WHEN v.state = 'pending' THEN NULL ELSE \(time) END
                 FROM v WHERE deliveries.id = v.id AND deliveries.state = 'pending'
@@ -212,7 +230,7 @@ extension DeliveryQueries where Connection == any Transaction {
         try tx.execute(
             """
             UPDATE deliveries SET state = 'pending', attempts = 0, first_done = 1, done_at = NULL,
-                next_at = \(tx.dialect.clock)
+                next_at = \(tx.dialect.businessClock)
             WHERE id = ? AND (state <> 'pending' OR first_done = 1)
             """, now, id)
     }

@@ -50,6 +50,46 @@ extension EventQueries {
     }
 }
 
+/// The subject of an event, for readers who look up its state.
+package struct EventSubject: Sendable {
+    package let seq: Int64
+    package let type: String
+    package let subject: String
+    /// The user whom the event concerns; nil for none.
+    package let user: ID<User>?
+}
+
+extension EventQueries {
+    /// Lists the subjects of events after a number, oldest first.
+    package func listSubjects(after seq: Int64, limit: Int64) throws(StoreError) -> [EventSubject] {
+        try db.rows("SELECT seq, type, subject, user_id FROM events WHERE seq > ? ORDER BY seq LIMIT ?", [seq, limit])
+            .map { row throws(StoreError) in
+                EventSubject(
+                    seq: try row.int("seq"), type: try row.text("type"), subject: try row.text("subject"),
+                    user: try row.optionalText("user_id").flatMap(ID<User>.init))
+            }
+    }
+
+    /// Returns the number of the newest numbered event; 0 without one.
+    package func lastNumber() throws(StoreError) -> Int64 {
+        try db.row("SELECT value FROM counters WHERE name = 'event'")?.int("value") ?? 0
+    }
+
+    /// Lists up to `limit` events of all partners after a number, oldest first.
+    ///
+    /// - Parameter subject: the id that they are about; nil lists all.
+    package func list(after seq: Int64, subject: String?, limit: Int64) throws(StoreError) -> EventPage {
+        let restriction = subject == nil ? "" : "subject = ? AND "
+        let arguments: [any SQLBindable] = (subject.map { [$0] } ?? []) + [seq, limit + 1]
+        let found = try db.rows(
+            "SELECT * FROM events WHERE \(restriction)seq > ? ORDER BY seq LIMIT ?", arguments
+        ).map(NumberedEvent.init(row:))
+        guard found.count > Int(limit) else { return EventPage(events: found, next: nil) }
+        let events = Array(found.prefix(Int(limit)))
+        return EventPage(events: events, next: events.last?.seq)
+    }
+}
+
 extension NumberedEvent {
     init(row: Row) throws(StoreError) {
         self.init(

@@ -65,7 +65,7 @@ extension WebhookQueries {
         try db.rows(
             """
             SELECT w.id, w.partner, w.url, w.types, w.scopes, w.secret, w.status, w.disabled_reason, w.failing_since,
-                w.created_at, CASE WHEN w.previous_until > \(db.dialect.clock) THEN w.previous_secret END AS previous_secret
+                w.created_at, CASE WHEN w.previous_until > \(db.dialect.businessClock) THEN w.previous_secret END AS previous_secret
             FROM webhooks w WHERE w.id = ?
             """, [now, id]
         ).first.map(WebhookRecord.init(row:))
@@ -78,6 +78,14 @@ extension WebhookQueries {
         try db.rows(
             "SELECT * FROM webhooks WHERE partner = ? AND id < ? ORDER BY id DESC LIMIT ?",
             [partner, cursor ?? "whk_~", limit]
+        ).map(WebhookRecord.init(row:))
+    }
+
+    /// Lists the endpoints of every partner, newest first.
+    package func list(before cursor: String?, limit: Int64) throws(StoreError) -> [WebhookRecord] {
+        try db.rows(
+            "SELECT * FROM webhooks WHERE partner <> '' AND id < ? ORDER BY id DESC LIMIT ?",
+            [cursor ?? "whk_~", limit]
         ).map(WebhookRecord.init(row:))
     }
 
@@ -133,7 +141,7 @@ extension WebhookQueries where Connection == any Transaction {
     ) throws(StoreError) {
         try tx.execute(
             """
-            UPDATE webhooks SET secret = ?, previous_secret = ?, previous_until = \(tx.dialect.clock) + ? WHERE id = ?
+            UPDATE webhooks SET secret = ?, previous_secret = ?, previous_until = \(tx.dialect.businessClock) + ? WHERE id = ?
             """, secret, previous, now, seconds, id)
     }
 
@@ -169,7 +177,8 @@ extension WebhookQueries where Connection == any Transaction {
             try tx.execute("UPDATE webhooks SET failing_since = NULL WHERE id = ?", id)
         }
         let began = try tx.execute(
-            "UPDATE webhooks SET failing_since = \(tx.dialect.clock) WHERE id = ? AND failing_since IS NULL", now, id)
+            "UPDATE webhooks SET failing_since = \(tx.dialect.businessClock) WHERE id = ? AND failing_since IS NULL",
+            now, id)
         guard began == 0 else { return false }
         return try hasFailed(id, for: failingLimit, at: now)
     }
@@ -177,7 +186,7 @@ extension WebhookQueries where Connection == any Transaction {
     /// Returns whether an endpoint has only failed for this number of seconds.
     private func hasFailed(_ id: ID<Webhook>, for seconds: Int64, at now: Timestamp) throws(StoreError) -> Bool {
         try !tx.rows(
-            "SELECT id FROM webhooks WHERE id = ? AND status = 'enabled' AND failing_since <= \(tx.dialect.clock) - ?",
+            "SELECT id FROM webhooks WHERE id = ? AND status = 'enabled' AND failing_since <= \(tx.dialect.businessClock) - ?",
             [id, now, seconds]
         ).isEmpty
     }
@@ -185,7 +194,7 @@ extension WebhookQueries where Connection == any Transaction {
     /// Returns whether a failed attempt may have been made within this number of seconds, because its retry was not due
     /// before.
     private func wasAttempted(_ id: ID<Webhook>, within seconds: Int64, at now: Timestamp) throws(StoreError) -> Bool {
-        let time = tx.dialect.clock
+        let time = tx.dialect.businessClock
         // One after the other: the first query has an index of its own and nearly always finds a row.
         let isTriedAgain = try !tx.rows(
             """

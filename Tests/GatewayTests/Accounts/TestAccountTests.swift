@@ -13,8 +13,10 @@ struct TestAccountTests {
     /// Returns the sums over the days for a currency: opened and paid orders, charged and refunded minor units.
     private func sums(_ desk: GatewayFixture, _ currency: String = "CNY") async throws -> [Int64] {
         let now = desk.clock.now
-        let days = try await desk.gateway.reports.sumOrders(from: now.adding(days: -2), to: now.adding(days: 2))
-            .filter { $0.currency?.code == currency }
+        let days = try await desk.gateway.reports.sumOrders(
+            StatsQuery(from: now.adding(days: -2), to: now.adding(days: 2))
+        )
+        .filter { $0.currency?.code == currency }
         return days.reduce([0, 0, 0, 0]) { sum, day in
             zip(sum, [day.orders_opened, day.orders_paid, day.charged?.value ?? 0, day.refunded?.value ?? 0]).map(+)
         }
@@ -62,7 +64,7 @@ struct TestAccountTests {
     }
 
     @Test(arguments: TestEngine.allCases)
-    func `what is owned for test money hinders no purchase for real money, nor the other way round`(
+    func `what is owned for test money hinders no purchase for real money`(
         _ engine: TestEngine
     ) async throws {
         try await withDesk(on: engine) { desk in

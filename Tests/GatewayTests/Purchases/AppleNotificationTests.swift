@@ -49,9 +49,9 @@ struct AppleNotificationTests {
             }
             let gems = apple.sale("com.example.gems", AppleSale.consumable)
             try await apple.notify(AppleNotice("ONE_TIME_CHARGE", nil, gems, at: apple.now))
-            let waiting = try await apple.gateway.purchases.listWaiting(.unclaimed, cursor: nil, limit: 50)
+            let waiting = try await apple.gateway.purchases.list(.unclaimed, cursor: nil, limit: 50)
             #expect(waiting.items.count == 4)
-            #expect(try await apple.gateway.purchases.listWaiting(.unmapped, cursor: nil, limit: 50).items.isEmpty)
+            #expect(try await apple.gateway.purchases.list(.unmapped, cursor: nil, limit: 50).items.isEmpty)
             #expect(try await apple.desk.count("orders") == 0)
             try await apple.attach(sales[0])
             try await apple.attach(gems)

@@ -86,7 +86,9 @@ struct RestoredHolderTests {
                 try await apple.notify(AppleNotice("ONE_TIME_CHARGE", nil, pair.first, at: apple.now))
                 #expect(try await apple.attach(pair.second, user: "\(kind)").active)
             }
-            #expect(try await apple.gateway.purchases.listWaiting(nil, cursor: nil, limit: 5).items.isEmpty)
+            for wait in PurchaseWait.allCases {
+                #expect(try await apple.gateway.purchases.list(wait, cursor: nil, limit: 5).items.isEmpty)
+            }
             #expect(try await apple.desk.count("orders") == 4)
         }
     }

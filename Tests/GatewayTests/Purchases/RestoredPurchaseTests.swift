@@ -100,7 +100,9 @@ struct RestoredPurchaseTests {
                 try await apple.restore([pair.second.jws, pair.first.jws]).allSatisfy { $0.status == .alreadyAttached })
             #expect(try await apple.desk.snapshot().version == version)
             #expect(try await apple.desk.events("1000") == ["purchase.attached"])
-            #expect(try await apple.gateway.purchases.listWaiting(nil, cursor: nil, limit: 5).items.isEmpty)
+            for wait in PurchaseWait.allCases {
+                #expect(try await apple.gateway.purchases.list(wait, cursor: nil, limit: 5).items.isEmpty)
+            }
             // Apple signs it again at every query.
             for sale in [pair.first, pair.second] { try await apple.attach(sale.signedAgain(after: 60)) }
             #expect(try await apple.desk.snapshot().version == version)

@@ -58,6 +58,21 @@ struct DisputeTests {
     }
 
     @Test(arguments: TestEngine.allCases)
+    func `a dispute that was open is opened again within the second of its end`(_ engine: TestEngine) async throws {
+        try await withDesk(on: engine) { desk in
+            let contract = try await desk.buy()
+            for (index, type) in ["opened", "won", "opened", "lost", "opened", "won"].enumerated() {
+                for repetition in 1...2 {
+                    try await desk.notify("dispute.\(type)", contract, eventID: "event \(index)")
+                    let state = try await desk.order(contract.order).disputes.map(\.status)
+                    #expect(state == [type == "opened" ? "open" : type], "\(index), time \(repetition)")
+                }
+            }
+            #expect(try await desk.snapshot().active)
+        }
+    }
+
+    @Test(arguments: TestEngine.allCases)
     func `a dispute lost after a partial refund never takes more than was captured`(_ engine: TestEngine) async throws {
         try await withDesk(on: engine) { desk in
             let contract = try await desk.buy()

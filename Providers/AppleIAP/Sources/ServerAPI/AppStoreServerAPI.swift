@@ -22,6 +22,8 @@ package struct AppStoreServerAPI: Sendable {
     let addresses: [AppleEnvironment: String]
     /// True where the app has no release yet, so that Production answers 401 whatever the key; then Sandbox is queried.
     let isPreRelease: Bool
+    /// True for the App Store in a box: business time is its time, and only it says when its calls are too many.
+    let isBox: Bool
     let tokens: AppStoreTokens
     let limits: AppStoreLimits
     let http: any HTTPTransport
@@ -32,14 +34,17 @@ package struct AppStoreServerAPI: Sendable {
     /// - Parameters:
     ///   - addresses: the base URL of each usable environment, without a slash at its end.
     ///   - isPreRelease: true where a 401 of Production only means that Sandbox must be queried.
+    ///   - isBox: true for the App Store in a box.
     ///   - pause: sleeps; returns at once when its task is cancelled.
     package init(
         bundleID: String, key: AppStoreKey, addresses: [AppleEnvironment: String], isPreRelease: Bool = false,
-        http: any HTTPTransport, time: TimeSource, pause: @escaping @Sendable (Duration) async -> Void
+        isBox: Bool = false, http: any HTTPTransport, time: TimeSource,
+        pause: @escaping @Sendable (Duration) async -> Void
     ) {
         self.bundleID = bundleID
         self.addresses = addresses
         self.isPreRelease = isPreRelease
+        self.isBox = isBox
         tokens = AppStoreTokens(key: key, bundleID: bundleID)
         limits = AppStoreLimits()
         self.http = http
@@ -126,6 +131,7 @@ extension AppStoreServerAPI {
         _ endpoint: AppStoreEndpoint, _ environment: AppleEnvironment
     ) async throws(AppStoreServerError) {
         let now = time.milliseconds()
+        guard !isBox else { return }
         let turn = limits.turn(
             endpoint, environment, now: now, longestWait: isHurried ? Self.hurriedWait : Self.longestWait)
         guard turn.isTaken else { throw .retryable(.ownLimit, after: turn.at) }

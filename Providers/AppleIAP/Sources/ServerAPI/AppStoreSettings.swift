@@ -12,18 +12,40 @@ struct AppStoreSettings {
     let key: AppStoreKey
     let addresses: [AppleEnvironment: String]
     let isPreRelease: Bool
+    /// True for the API of the App Store in a box, which sells for one app and has no rate limit of its own.
+    let isBox: Bool
 
-    /// - Returns: nil without a key; then the API is never called.
+    /// Reads the settings; without a key, Sandbox calls use the key and the address of the App Store in a box.
+    ///
+    /// - Returns: nil without a key and a box; then the API is never called.
     /// - Throws: every fault of the key and the addresses.
     init?(_ account: ProviderAccount) throws(ProviderSetupError) {
         let reader = ProviderSettingsReader(account)
         let settings = Self.read(reader)
         try reader.check()
-        guard let settings else { return nil }
-        self = settings
+        if let settings {
+            self = settings
+        } else if let box = Self.box(of: account) {
+            self = box
+        } else {
+            return nil
+        }
     }
 
-    private init(key: AppStoreKey, addresses: [AppleEnvironment: String], isPreRelease: Bool) {
+    /// - Returns: nil where no box runs, and where the account does not accept Sandbox.
+    private static func box(of account: ProviderAccount) -> AppStoreSettings? {
+        let accepted = account.settings.texts("environments")
+        guard account.isDevelopment, let box = account.box,
+            account.settings["environments"] == nil || accepted.contains(AppleEnvironment.sandbox.rawValue),
+            let key = try? AppStoreKey(keyID: box.keyID, issuerID: box.issuerID, pem: box.privateKey)
+        else { return nil }
+        return AppStoreSettings(key: key, addresses: [.sandbox: box.address], isPreRelease: false, isBox: true)
+    }
+
+    private init(
+        key: AppStoreKey, addresses: [AppleEnvironment: String], isPreRelease: Bool, isBox: Bool = false
+    ) {
+        self.isBox = isBox
         self.key = key
         self.addresses = addresses
         self.isPreRelease = isPreRelease
@@ -103,10 +125,12 @@ extension AppStoreServerAPI {
         _ account: ProviderAccount, _ context: ProviderContext, pause: @escaping @Sendable (Duration) async -> Void
     ) throws(ProviderSetupError) -> [AppStoreServerAPI] {
         guard let settings = try AppStoreSettings(account) else { return [] }
-        return account.settings.objects("apps").map {
+        let apps = account.settings.objects("apps")
+        return apps.prefix(settings.isBox ? 1 : apps.count).map {
             AppStoreServerAPI(
                 bundleID: $0.text("bundle_id"), key: settings.key, addresses: settings.addresses,
-                isPreRelease: settings.isPreRelease, http: context.http, time: context.time, pause: pause)
+                isPreRelease: settings.isPreRelease, isBox: settings.isBox, http: context.http, time: context.time,
+                pause: pause)
         }
     }
 }

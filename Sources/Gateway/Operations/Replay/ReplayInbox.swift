@@ -215,7 +215,7 @@ extension StorePurchase {
             appAccountToken: appAccountToken, isRenewal: isRenewal, isUpgraded: isUpgraded,
             isFamilyShared: isFamilyShared, revocation: revocation)
         (copy.offer, copy.commitmentEndsAt, copy.receipt) = (offer, commitmentEndsAt, receipt)
-        (copy.webOrderLineItemID, copy.receiptEndsAt) = (webOrderLineItemID, receiptEndsAt)
+        (copy.webOrderLineItemID, copy.receiptEndsAt, copy.box) = (webOrderLineItemID, receiptEndsAt, box)
         return copy
     }
 }

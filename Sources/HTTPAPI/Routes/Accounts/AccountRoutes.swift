@@ -36,7 +36,9 @@ struct AccountRoutes {
     }
 
     private func list(_ call: Call) async throws(GatewayError) -> Answer {
-        try .json(Listing(items: try await gateway.accounts.list().map(AccountItem.init)))
+        let shows = try call.callingKey.allows(.admin)
+        return try .json(
+            Listing(items: try await gateway.accounts.list().map { AccountItem($0, gateway, showsAddress: shows) }))
     }
 
     private func change(_ call: Call) async throws(GatewayError) -> Answer {
@@ -47,7 +49,9 @@ struct AccountRoutes {
         let change = AccountChange(
             enabled: fields.enabled, routing: fields.routing?.value, reset: fields.reset ?? false)
         return try .json(
-            AccountItem(try await gateway.accounts.change(call.parameter("id"), change, context: call.context)))
+            AccountItem(
+                try await gateway.accounts.change(call.parameter("id"), change, context: call.context), gateway,
+                showsAddress: true))
     }
 }
 
@@ -85,8 +89,14 @@ private struct AccountItem: Encodable {
     let test: Bool
     let health: CircuitBreaker.Health
     let manifest: AccountManifest
+    @Nullable private(set) var notify_url: String?
+    @Nullable private(set) var last_notification_at: Timestamp?
 
-    init(_ view: AccountView) {
+    /// - Parameter showsAddress: true for callers who may know the notification address, which is a secret.
+    init(_ view: AccountView, _ gateway: Gateway, showsAddress: Bool) {
+        let address = showsAddress && !view.account.manifest.notifications.isEmpty ? view.account.notifyToken : nil
+        notify_url = address.map { "\(gateway.settings.publicURL)/v1/notify/\($0)" }
+        last_notification_at = view.lastNotificationAt
         id = view.account.id.rawValue
         kind = view.account.manifest.kind
         enabled = view.account.enabled
@@ -180,6 +190,9 @@ extension Shape {
             "health": .words(CircuitBreaker.Health.self).noted(
                 "What this node believes: `closed` answers, `open` does not, `half_open` is being tried."),
             "manifest": accountManifest,
+            "notify_url": .string.orNull.noted(
+                "Where its provider sends notifications; null for `admin:read` and for kinds without notifications."),
+            "last_notification_at": .time.orNull.noted("When the last one that verified arrived."),
         ]))
 
     private static let accountManifest = named(

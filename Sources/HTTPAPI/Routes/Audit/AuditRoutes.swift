@@ -18,7 +18,8 @@ struct AuditRoutes {
         var user: ExternalUserID?
         if let name = call.query["user_id"] { user = try UserName.parse(name) }
         let page = try await gateway.auditLog.list(
-            subject: call.query["subject"], user: user, cursor: call.cursor, limit: call.limit)
+            subject: call.query["subject"], user: user, actor: call.query["actor"], from: try call.time("from"),
+            to: try call.time("to"), cursor: call.cursor, limit: call.limit)
         return try await .page(page)
     }
 }
@@ -26,7 +27,12 @@ struct AuditRoutes {
 extension Route.Query {
     fileprivate static let auditedActs: [Route.Query] =
         [
-            query("subject", .string, "What it was done to: an id, or `sku/…`, `account/…`."),
+            query(
+                "subject", .string,
+                "What it was done to: an id, the app's own id of a user, or `sku/…`, `account/…`."
+            ),
+            query("actor", .string, "Who did it: the whole `actor`, or the id of an API key."),
+            query("from", .moment, "Done then or later."), query("to", .moment, "Done before."),
             query("user_id", .userID, "The app's own id of a user; then `subject` does not count."),
         ] + page(.timeCursor("[0-9]{1,18}"))
 }
@@ -40,5 +46,6 @@ extension Shape {
                 "actor": .string.noted("`user`, `partner:acme/key_…`, `provider:…` or `system:…`."),
                 "request_id": .string, "action": .string.noted("`order.closed`."), "before": .string,
                 "after": .string,
+                "via": .words("console").orNull.noted("The page on which it was done; null for a call without one."),
             ], optional: ["reason": .string.noted("In words of whoever did it.")]))
 }

@@ -10,8 +10,9 @@ struct SKURoutes {
         [
             Route(
                 "createSKU", .post, "/v1/admin/skus", .key([.admin]), .catalogue, "Adds a SKU",
-                note: "Kept purchases of its Apple products are granted at once.", body: .json(.newSKU),
-                answers: .data(.storedSKU), refuses: [.conflict], handle: create),
+                note: "Kept purchases of its Apple products are granted at once.", query: Route.Query.dryRun,
+                body: .json(.newSKU), answers: .data(.oneOf([.storedSKU, .triedSKU])), refuses: [.conflict],
+                handle: create),
             Route(
                 "listSKUs", .get, "/v1/admin/skus", .key([.admin, .adminRead]), .catalogue,
                 "All SKUs, archived ones too", query: Route.Query.page(.numberCursor), answers: .page(.storedSKU),
@@ -22,8 +23,8 @@ struct SKURoutes {
             Route(
                 "changeSKU", .patch, "/v1/admin/skus/{id}", .key([.admin]), .catalogue, "Changes members of a SKU",
                 note: "A member that is left out stays; null goes back to the default (RFC 7396).",
-                body: .json(.changedSKU), answers: .data(.storedSKU), refuses: [.skuNotFound, .conflict], handle: change
-            ),
+                query: Route.Query.dryRun, body: .json(.changedSKU), answers: .data(.oneOf([.storedSKU, .triedSKU])),
+                refuses: [.skuNotFound, .conflict], handle: change),
             Route(
                 "archiveSKU", .delete, "/v1/admin/skus/{id}", .key([.admin]), .catalogue, "Takes a SKU off the shelf",
                 note: "What was bought of it stays.", answers: .data(.storedSKU), refuses: [.skuNotFound],
@@ -32,7 +33,10 @@ struct SKURoutes {
     }
 
     private func create(_ call: Call) async throws(GatewayError) -> Answer {
-        try .json(try await gateway.catalogue.create(try call.decode(), context: call.context))
+        guard try call.flag("dry_run") != true else {
+            return try .namedJSON(try await gateway.catalogue.tryCreating(try call.decode(), context: call.context))
+        }
+        return try .json(try await gateway.catalogue.create(try call.decode(), context: call.context))
     }
 
     private func list(_ call: Call) async throws(GatewayError) -> Answer {
@@ -45,10 +49,12 @@ struct SKURoutes {
     }
 
     private func change(_ call: Call) async throws(GatewayError) -> Answer {
-        try .json(
-            try await gateway.catalogue.change(
-                call.parameter("id"), call.decode(Patch<SKU>.self).value, context: call.context)
-        )
+        let patch = try call.decode(Patch<SKU>.self).value
+        guard try call.flag("dry_run") != true else {
+            return try .namedJSON(
+                try await gateway.catalogue.tryChanging(call.parameter("id"), patch, context: call.context))
+        }
+        return try .json(try await gateway.catalogue.change(call.parameter("id"), patch, context: call.context))
     }
 
     private func archive(_ call: Call) async throws(GatewayError) -> Answer {
@@ -56,7 +62,25 @@ struct SKURoutes {
     }
 }
 
+extension Route.Query {
+    /// The parameter of calls that can be tried out.
+    static let dryRun: [Route.Query] = [
+        query(
+            Route.dryRun, .words("true", "false"),
+            "`true` writes nothing, ignores the `Idempotency-Key` and answers what would happen.")
+    ]
+}
+
 extension Shape {
+    /// The answer to a dry run of a SKU.
+    fileprivate static let triedSKU = object([
+        "sku": storedSKU,
+        "would_grant": .list(
+            .object(["user_id": .string, "product_id": .string, "transaction_id": .string])
+        ).noted("Kept purchases that it would grant, the first 100."),
+        "would_grant_total": .integer,
+    ])
+
     fileprivate static let storedSKU = named(
         "SKU",
         .object(

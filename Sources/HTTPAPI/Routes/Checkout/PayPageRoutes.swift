@@ -18,7 +18,9 @@ struct PayPageRoutes {
                     "The page on which the payer pays", answers: .other("text/html", "The page."), or: [backToTheApp],
                     refuses: [.notFound]
                 ) { (call) async throws(GatewayError) in
-                    try Self.show(try await gateway.payPages.page(kind: kind, payment: call.parameter("payment_id")))
+                    let payment = try call.parameter("payment_id")
+                    return try Self.show(
+                        try await gateway.payPages.page(kind: kind, payment: payment, for: Self.visitor(call)))
                 },
                 Route(
                     "actOnPayPage_\(kind)", .post, "/\(kind)/{payment_id}", .anyone, .payPages,
@@ -37,10 +39,16 @@ struct PayPageRoutes {
                         first
                     }
                     let payment = try call.parameter("payment_id")
-                    return try Self.show(try await gateway.payPages.act(kind: kind, payment: payment, form: form))
+                    return try Self.show(
+                        try await gateway.payPages.act(
+                            kind: kind, payment: payment, form: form, for: Self.visitor(call)))
                 },
             ]
         }
+    }
+
+    private static func visitor(_ call: Call) -> PageVisitor {
+        PageVisitor(languages: (call.query["lang"].map { [$0] } ?? []) + call.languages)
     }
 
     private static func show(_ page: PaymentPage) throws(GatewayError) -> Answer {
@@ -69,6 +77,7 @@ struct PayPageRoutes {
                 HTTPField(name: .cacheControl, value: "no-store"),
                 HTTPField(name: .xContentTypeOptions, value: "nosniff"),
                 HTTPField(name: .referrerPolicy, value: "no-referrer"),
+                HTTPField(name: .vary, value: "Accept-Language"),
             ])
     }
 }

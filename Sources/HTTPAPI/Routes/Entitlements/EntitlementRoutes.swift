@@ -1,4 +1,5 @@
 import Domain
+import FoundationEssentials
 import Gateway
 import HTTPTypes
 
@@ -11,7 +12,13 @@ struct EntitlementRoutes {
             Route(
                 "readEntitlements", .get, "/v1/public/entitlements", .user, sessions: [.portal], .entitlements,
                 "What the user owns now",
-                note: "A user who was never seen owns nothing.", answers: .tagged(.entitlements), handle: read),
+                note: """
+                    A user who was never seen owns nothing. With `Accept: application/jwt` it is a signed snapshot, which \
+                    an app can believe while it is offline; `GET /.well-known/jwks.json` has the keys.
+                    """,
+                answers: .tagged(.entitlements),
+                or: [Route.Other(status: 200, note: "eyJhbGciOiJFUzI1NiJ9.e30.c2ln", mediaType: "application/jwt")],
+                handle: read),
             Route(
                 "explainEntitlements", .get, "/v1/public/entitlements/explain", .user, .entitlements,
                 "The facts that led to what the user owns",
@@ -39,7 +46,15 @@ struct EntitlementRoutes {
     }
 
     private func read(_ call: Call) async throws(GatewayError) -> Answer {
-        .tagged(try await gateway.entitlements.find(user: call.user).json)
+        guard AcceptMedia.prefersSnapshot(call.request.headerFields[.accept]) else {
+            return .tagged(try await gateway.entitlements.find(user: call.user).json, vary: "Accept")
+        }
+        let snapshot = try await gateway.signedSnapshots.sign(for: call.user)
+        return .raw(
+            status: .ok, contentType: AcceptMedia.snapshot, body: Data(snapshot.utf8),
+            headers: [
+                HTTPField(name: .cacheControl, value: "no-store"), HTTPField(name: .vary, value: "Accept"),
+            ])
     }
 
     private func explain(_ call: Call) async throws(GatewayError) -> Answer {

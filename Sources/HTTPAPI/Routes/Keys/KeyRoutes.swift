@@ -76,9 +76,8 @@ extension Shape {
         .object(
             [
                 "id": .id("key"), "name": .string, "partner": .string, "scopes": .list(.words(Scope.self)),
-                "created_at": .time,
+                "created_at": .time, "expires_at": .time.orNull.noted("Null for one without an end."),
+                "last_used_at": .time.orNull.noted("Within a minute; null for one that was never used."),
             ],
-            optional: [
-                "expires_at": .time, "last_used_at": .time.noted("Within a minute."), "revoked_at": .time,
-            ]))
+            optional: ["revoked_at": .time]))
 }

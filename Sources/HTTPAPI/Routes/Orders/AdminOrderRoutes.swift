@@ -15,7 +15,13 @@ struct AdminOrderRoutes {
                 answers: .page(.adminOrder), handle: list),
             Route(
                 "readAnyOrder", .get, "/v1/admin/orders/{id}", .key([.admin, .adminRead]), .adminOrders, "One order",
-                answers: .data(.adminOrder), refuses: [.orderNotFound], handle: read),
+                answers: .data(.adminOrderWithGrants), refuses: [.orderNotFound], handle: read),
+            Route(
+                "refreshAnyOrder", .post, "/v1/admin/orders/{id}/refresh", .key([.admin]), .adminOrders,
+                "Asks the provider now how it stands",
+                note: "Once in five seconds for each order, else `rate_limited`.", body: .json(.object([:])),
+                answers: .data(.adminOrder), refuses: [.orderNotFound, .rateLimited],
+                handle: refresh),
             Route(
                 "closeOrder", .post, "/v1/admin/orders/{id}/close", .key([.admin]), .adminOrders,
                 "Closes an open order",
@@ -40,6 +46,11 @@ struct AdminOrderRoutes {
         try .namedJSON(try await gateway.orders.find(call.parameter("id")))
     }
 
+    private func refresh(_ call: Call) async throws(GatewayError) -> Answer {
+        _ = try call.decode(NoFields.self)
+        return try .json(try await gateway.reconciliation.refresh(call.parameter("id"), context: call.context))
+    }
+
     private func settleMismatch(_ call: Call) async throws(GatewayError) -> Answer {
         let fields = try call.decode(MismatchFields.self)
         guard let act = Mismatch.Act(rawValue: fields.act) else {
@@ -50,7 +61,7 @@ struct AdminOrderRoutes {
             throw .invalidRequest(field: "reason", reason: "must have 1 to 500 characters")
         }
         guard let n = Int64(try call.parameter("n")) else { throw .notFound }
-        return try .namedJSON(
+        return try .json(
             try await gateway.mismatches.settle(
                 call.parameter("id"), n, act, reason: reason, context: call.context))
     }
@@ -73,6 +84,9 @@ extension Call {
             var order = OrderQuery(
                 status: try choice("status"), provider: query["provider"], reference: query["reference"],
                 from: try time("from"), to: try time("to"))
+            order.sku = query["sku"]
+            (order.anomaly, order.dispute) = (try choice("anomaly"), try choice("dispute"))
+            (order.environment, order.platform) = (try choice("environment"), try choice("platform"))
             if let name = query["user_id"] { order.user = try UserName.parse(name) }
             return order
         }
@@ -87,20 +101,30 @@ extension Route.Query {
             query("provider", .string, "The account of one of its payments."),
             query("reference", .string, "The provider's own id of one of its payments."),
             query("from", .moment, "Made then or later."), query("to", .moment, "Made before."),
+            query("sku", .string, "What was ordered."),
+            query("anomaly", .words(Anomaly.self), "What was odd about it."),
+            query("dispute", .words(Dispute.State.self), "How one of its disputes stands."),
+            query("environment", .words(Environment.self), "Where it is paid, or was."),
+            query("platform", .words(Platform.self), "Where it was made."),
         ] + page(of: "ord")
 }
 
 extension Shape {
-    fileprivate static let adminOrder = named(
-        "AdminOrder",
-        partnerOrderMembers.adding([
+    static let adminOrder = named("AdminOrder", adminOrderMembers)
+
+    fileprivate static let adminOrderWithGrants = named(
+        "AdminOrderWithGrants",
+        adminOrderMembers.adding(["grants": .list(.entitlement).noted("What it gave, as it stands now.")]))
+
+    private static let adminOrderMembers = partnerOrderMembers.adding(
+        [
             "mismatches": .list(
                 .object([
                     "n": .integer.noted("From 1."), "payment_id": .id("pay"), "amount": .money, "at": .time,
                     "state": .words(Mismatch.State.self),
                 ])
             ).noted("Money that came with another amount than was asked.")
-        ]))
+        ])
 
     fileprivate static let mismatchAct = object([
         "act": .words(Mismatch.Act.self),

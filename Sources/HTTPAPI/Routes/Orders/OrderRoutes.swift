@@ -31,7 +31,7 @@ struct OrderRoutes {
 
     private func list(_ call: Call) async throws(GatewayError) -> Answer {
         let page = try await gateway.orders.list(user: call.user, cursor: call.cursor, limit: call.limit)
-        return try await .page(call.session == nil ? page : page.map(\.withoutMetadata))
+        return try await .page(page.map { call.shown($0) })
     }
 
     private func read(_ call: Call) async throws(GatewayError) -> Answer {

@@ -11,7 +11,7 @@ struct CashierPages: Sendable {
     let limiter: RateLimiter
 
     var door: CashierDoor { CashierDoor(publicURL: gateway.settings.publicURL, codes: gateway.formCodes) }
-    private var policy: PagePolicy { PagePolicy(publicURL: gateway.settings.publicURL) }
+    var policy: PagePolicy { PagePolicy(publicURL: gateway.settings.publicURL) }
 
     /// The outcome of an act, which the page shows.
     struct Notice: Sendable {
@@ -36,10 +36,11 @@ struct CashierPages: Sendable {
         _ call: Call, _ caller: AuthenticatedSession, token: String, notice: Notice? = nil
     ) async throws(GatewayError) -> Answer {
         let view = notice == nil ? call.query["view"].flatMap(CashierFacts.View.init) : nil
-        let snapshot = try await gateway.sessionReading.find(
-            caller, view: view, hasReturned: call.query["redirect_status"] != nil)
-        let session: SessionFacts = try Self.facts(snapshot)
         let locale = locale(caller.session.locale, call.languages)
+        let snapshot = try await gateway.sessionReading.find(
+            caller, view: view, hasReturned: call.query["redirect_status"] != nil
+        ).speaking([locale.rawValue])
+        let session: SessionFacts = try Self.facts(snapshot)
         var frame = CashierFrame(
             .cashier(session.state ?? .unavailable), locale: locale, branding: try Self.facts(snapshot.branding),
             now: gateway.time.now)
@@ -111,15 +112,37 @@ struct CashierPages: Sendable {
         return html(frame, reply.status, .cashier, gzip: false, retry)
     }
 
+    /// Makes the console's page.
+    func console(_ call: Call, version: String) -> Answer {
+        let settings = gateway.settings
+        let branding = Branding(settings.pages, publicURL: settings.publicURL, isTest: settings.isDevelopment)
+        let frame = ConsoleFrame(
+            locale: locale(nil, call.languages), name: branding.name, version: version,
+            isDevelopment: settings.isDevelopment)
+        return document(pages.render(frame), .ok, .other, gzip: call.takesGzip, [])
+    }
+
     // MARK: Parts
 
-    private func locale(_ own: String?, _ languages: [String]) -> PageLocale {
+    /// Leads to another address, by GET.
+    static func redirect(_ address: String, _ headers: [HTTPField] = []) -> Answer {
+        .raw(
+            status: .seeOther, contentType: "text/plain; charset=utf-8", body: Data(),
+            headers: [
+                HTTPField(name: .location, value: address), HTTPField(name: .cacheControl, value: "no-store"),
+                // The address of this answer has the token.
+                HTTPField(name: .referrerPolicy, value: "no-referrer"),
+            ] + headers)
+    }
+
+    /// The language of a page: a choice, else the browser's, else the configured one.
+    func locale(_ own: String?, _ languages: [String]) -> PageLocale {
         own.flatMap(PageLocale.init) ?? PageLocale(preferred: languages)
             ?? PageLocale(rawValue: gateway.settings.pages.defaultLocale) ?? .english
     }
 
     /// Reads an answer of the API as the module in the browser does.
-    private static func facts<Facts: Decodable>(_ answer: some Encodable) throws(GatewayError) -> Facts {
+    static func facts<Facts: Decodable>(_ answer: some Encodable) throws(GatewayError) -> Facts {
         let data = try Answer.encode(answer)
         do { return try JSONDecoder().decode(Facts.self, from: data) } catch { throw .internalError }
     }
@@ -128,7 +151,14 @@ struct CashierPages: Sendable {
         _ frame: CashierFrame, _ status: HTTPResponse.Status, _ page: PagePolicy.Page, gzip: Bool,
         _ extra: [HTTPField] = []
     ) -> Answer {
-        let plain = Data(pages.render(frame).utf8)
+        document(pages.render(frame), status, page, gzip: gzip, extra)
+    }
+
+    /// Answers with a document under the headers of pages.
+    func document(
+        _ text: String, _ status: HTTPResponse.Status, _ page: PagePolicy.Page, gzip: Bool, _ extra: [HTTPField] = []
+    ) -> Answer {
+        let plain = Data(text.utf8)
         let compressed = gzip ? Gzip.compressed(plain) : nil
         var headers = policy.headers(of: page).compactMap { name, value in
             HTTPField.Name(name).map { HTTPField(name: $0, value: value) }

@@ -51,7 +51,7 @@ struct CashierRoutes {
         let token = try call.parameter("token")
         switch try await gateway.sessions.find(token: token) {
         case .open(let caller) where caller.purpose == .checkout:
-            return Self.redirect(
+            return CashierPages.redirect(
                 CashierDoor.path(caller.id.rawValue), [pages.door.cookie(token, of: caller.id.rawValue)])
         case .expired(.checkout): return try await pages.bare(call, .expired, .gone)
         case .open, .expired, .unknown: return try await pages.bare(call, .unknown, .notFound)
@@ -98,21 +98,11 @@ struct CashierRoutes {
             return try await pages.page(call, caller, token: token, notice: CashierPages.Notice(alert: .terms))
         }
         do throws(GatewayError) {
-            return Self.redirect(CashierDoor.path(caller.id.rawValue) + (try await forms.run()))
+            return CashierPages.redirect(CashierDoor.path(caller.id.rawValue) + (try await forms.run()))
         } catch {
             guard let alert = PageAlert(error) else { throw error }
             return try await pages.page(call, caller, token: token, notice: CashierPages.Notice(alert: alert))
         }
-    }
-
-    private static func redirect(_ address: String, _ headers: [HTTPField] = []) -> Answer {
-        .raw(
-            status: .seeOther, contentType: "text/plain; charset=utf-8", body: Data(),
-            headers: [
-                HTTPField(name: .location, value: address), HTTPField(name: .cacheControl, value: "no-store"),
-                // The address of this answer has the token.
-                HTTPField(name: .referrerPolicy, value: "no-referrer"),
-            ] + headers)
     }
 
     // MARK: Codes
@@ -120,7 +110,7 @@ struct CashierRoutes {
     private func addressCode(_ call: Call) async throws(GatewayError) -> Answer {
         guard case .own(let caller, let token) = try await visit(call) else { throw .notFound }
         let session = try await gateway.sessionReading.find(caller)
-        guard gateway.time.now < caller.session.expiresAt, session.order?.status.isUnpaid ?? true else {
+        guard gateway.time.real.now < caller.session.expiresAt, session.order?.status.isUnpaid ?? true else {
             throw .contractGone
         }
         guard let image = QRImage.svg("\(gateway.settings.publicURL)/pay/\(token)") else { throw .internalError }

@@ -2,16 +2,16 @@ import Domain
 import Gateway
 import HTTPTypes
 
-/// Routes of store purchases for admins: those that give nothing yet, and transfers by hand.
+/// Routes of store purchases for admins: a list, with those that give nothing yet, and transfers by hand.
 struct PurchaseRoutes {
     let gateway: Gateway
 
     var routes: [Route] {
         [
             Route(
-                "listWaitingPurchases", .get, "/v1/admin/purchases", .key([.admin, .adminRead]), .adminUsers,
-                "Kept store purchases that give nothing yet", query: Route.Query.waitingPurchases,
-                answers: .page(.waitingPurchase), handle: purchases),
+                "listPurchases", .get, "/v1/admin/purchases", .key([.admin, .adminRead]), .adminUsers,
+                "Stored store purchases, by their arrival", query: Route.Query.storedPurchases,
+                answers: .page(.storedPurchase), handle: purchases),
             Route(
                 "transferPurchase", .post, "/v1/admin/purchases/{original_transaction_id}/transfer", .key([.admin]),
                 .adminUsers, "Gives a store purchase to a user", note: "Whatever the policy says, and whoever has it.",
@@ -21,7 +21,7 @@ struct PurchaseRoutes {
     }
 
     private func purchases(_ call: Call) async throws(GatewayError) -> Answer {
-        let page = try await gateway.purchases.listWaiting(
+        let page = try await gateway.purchases.list(
             call.choice("state", PurchaseWait.self), cursor: call.cursor, limit: call.limit)
         return try await .page(page)
     }
@@ -55,22 +55,33 @@ private struct TransferFields: Decodable {
 }
 
 extension Route.Query {
-    fileprivate static let waitingPurchases: [Route.Query] =
-        [query("state", .words(PurchaseWait.self), "No SKU knows its product, or no user has claimed it; else both.")]
+    fileprivate static let storedPurchases: [Route.Query] =
+        [
+            query(
+                "state", .words(PurchaseWait.self),
+                "Only those that give nothing yet: no SKU knows their product, or no user has claimed them.")
+        ]
         + page(.timeCursor("(?:\(Environment.allCases.map(\.rawValue).joined(separator: "|")))"))
 }
 
 extension Shape {
-    fileprivate static let waitingPurchase = named(
-        "WaitingPurchase",
-        .object([
+    fileprivate static let storedPurchase = named("StoredPurchase", storedPurchaseMembers)
+
+    static let purchaseOfUser = named(
+        "UserPurchase",
+        storedPurchaseMembers.adding(["grant_id": .id("grt").orNull.noted("Null where it gave none.")]))
+
+    private static let storedPurchaseMembers = object(
+        [
             "transaction_id": .string, "original_transaction_id": .string, "product_id": .string,
             "bundle_id": .string, "type": .string.noted("Apple's own word."),
-            "environment": .words(Environment.self), "account": .string, "price": .money.orNull,
+            "environment": .words(Environment.self), "account": .string,
+            "box": .boolean.noted("True for a purchase of the App Store in a box, for which nobody paid."),
+            "price": .money.orNull,
             "purchased_at": .time, "expires_at": .time.orNull, "received_at": .time,
             "user_id": .string.orNull.noted("Null while nobody has claimed it."),
             "sku": .string.orNull.noted("Null while no SKU knows its product."),
-        ]))
+        ])
 
     fileprivate static let newOwner = object(
         ["user_id": .userID],

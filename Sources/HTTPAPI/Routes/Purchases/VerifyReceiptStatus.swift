@@ -27,10 +27,13 @@ extension VerifyReceiptStatus {
         case .invalidReceipt(PurchaseRefusal.Reason.malformed.rawValue): self = .malformed
         case .invalidReceipt, .invalidTransaction: self = .notAuthentic
         case .invalidRequest, .payloadTooLarge, .unsupportedMediaType, .headersTooLarge: self = .malformed
-        case .unauthenticated, .invalidCredential, .forbidden, .forbiddenToSessions, .needsSession: self = .wrongSecret
-        case .rateLimited, .temporarilyUnavailable, .leaseLost, .requestInProgress, .providerUnavailable:
+        case .unauthenticated, .invalidCredential, .forbidden, .forbiddenToSessions, .needsSession,
+            .notFromConsole:
+            self = .wrongSecret
+        case .rateLimited, .temporarilyUnavailable, .leaseLost, .requestInProgress, .clockIsMoving,
+            .providerUnavailable:
             self = .unavailable
-        case .internalError: self = .dataAccess
+        case .internalError, .dryRun: self = .dataAccess
         case .noProviderAvailable, .noProvider: self = .notConfigured
         case .invalidNotification, .notFound, .unknown, .methodNotAllowed, .orderNotFound, .skuNotFound,
             .unknownProduct, .alreadyOwned,

@@ -9,22 +9,22 @@ import NIOCore
 struct ReportRoutes {
     let gateway: Gateway
 
-    private enum Step: String, CaseIterable {
-        case day
-    }
-
     var routes: [Route] {
         [
             Route(
                 "readStats", .get, "/v1/admin/stats", .key([.admin, .adminRead]), .adminOrders,
-                "Orders and money by day of UTC and currency",
-                note:
-                    "All at once, the newest day first, without test purchases; days are whole, also the first and the last.",
+                "Orders and money by day of UTC, or by something else, and currency",
+                note: """
+                    All at once unless `limit` is given; days newest first, and whole, also the first and the last. Without \
+                    test purchases unless `environment` says otherwise.
+                    """,
                 query: [
                     .query("from", .moment, "30 days before `to` where it is left out, and at most 400."),
                     .query("to", .moment, "Up to before this time; until now where it is left out."),
-                    .query("by", .words("day"), "The one step that there is."),
-                ], answers: .page(.dayOfOrders), handle: stats),
+                    .query("by", .words(StatsStep.self), "What is summed: `day` where it is left out."),
+                    .query("currency", .knownCurrency, "This one alone."),
+                    .query("environment", .words(Environment.self), "`Production` where it is left out."),
+                ] + Route.Query.page(.numberCursor), answers: .page(.sumOfOrders), handle: stats),
             Route(
                 "exportOrders", .get, "/v1/admin/export/orders.csv", .key([.admin, .adminRead]), .adminOrders,
                 "Orders as CSV", note: "Oldest first.",
@@ -40,9 +40,11 @@ struct ReportRoutes {
     }
 
     private func stats(_ call: Call) async throws(GatewayError) -> Answer {
-        _ = try call.choice("by", Step.self)
-        return try .json(
-            Listing(items: try await gateway.reports.sumOrders(from: call.time("from"), to: call.time("to"))))
+        let query = StatsQuery(
+            try call.choice("by") ?? .day, from: try call.time("from"), to: try call.time("to"),
+            currency: try call.currency("currency"), environment: try call.choice("environment") ?? .production)
+        let limit = call.query["limit"] == nil ? nil : try call.limit
+        return try await .namedPage(try await gateway.reports.sumOrders(query, cursor: call.cursor, limit: limit))
     }
 
     private func orders(_ call: Call) async throws(GatewayError) -> Answer {
@@ -83,12 +85,15 @@ private struct ExportLines: AsyncSequence, Sendable {
 }
 
 extension Shape {
-    fileprivate static let dayOfOrders = named(
-        "DayStats",
-        .object([
-            "day": .string.noted("`2025-01-31`."),
-            "currency": .currency.orNull.noted("Null for orders that have none."), "orders_opened": .integer,
-            "orders_paid": .integer, "charged": .money.orNull,
-            "refunded": .money.orNull.noted("Lost disputes too."),
-        ]))
+    fileprivate static let sumOfOrders = named(
+        "OrderSums",
+        .object(
+            [
+                "key": .string.noted(
+                    "A day, a contract type, a SKU, an account or a platform; `none` for what has none."),
+                "currency": .currency.orNull.noted("Null for orders that have none."), "orders_opened": .integer,
+                "orders_paid": .integer, "charged": .money.orNull,
+                "refunded": .money.orNull.noted("Lost disputes too."),
+                "lost": .money.orNull.noted("Lost disputes alone."),
+            ], optional: ["day": .string.noted("The key where it is a day: `2025-01-31`.")]))
 }

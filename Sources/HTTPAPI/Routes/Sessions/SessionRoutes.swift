@@ -40,6 +40,11 @@ struct SessionRoutes {
                 answers: .data(.issuedSession), refuses: [.skuNotFound, .conflict], idempotency: .outcomeOnly
             ) { (call) async throws(GatewayError) in try await create(call, by: .admin) },
             Route(
+                "listUserSessions", .get, "/v1/admin/sessions", .key([.admin, .adminRead]), .adminUsers,
+                "A user's sessions, without their tokens", note: "Newest first, for 30 days after their end.",
+                query: [.query("user_id", .userID, "The app's own id of the user.", isRequired: true)]
+                    + Route.Query.page(of: "ses"), answers: .page(.listedSession), handle: list),
+            Route(
                 "endAdminSession", .delete, "/v1/admin/sessions/{id}", .key([.admin]), .adminUsers,
                 "Ends any session", note: "Twice is the same.", answers: .data(.endedSession), refuses: [.notFound]
             ) { (call) async throws(GatewayError) in try await end(call, by: .admin) },
@@ -48,7 +53,15 @@ struct SessionRoutes {
 
     private func read(_ call: Call) async throws(GatewayError) -> Answer {
         guard let session = call.session else { throw .needsSession }
-        return try .json(try await gateway.sessionReading.find(session))
+        // A language that was chosen for the pages is the one of what they show.
+        let languages = (session.session.locale.map { [$0] } ?? []) + call.languages
+        return try .json(try await gateway.sessionReading.find(session).speaking(languages))
+    }
+
+    private func list(_ call: Call) async throws(GatewayError) -> Answer {
+        guard let name = call.query["user_id"] else { throw .invalidRequest(field: "user_id", reason: "is missing") }
+        let page = try await gateway.sessions.list(of: UserName.parse(name), cursor: call.cursor, limit: call.limit)
+        return try await .namedPage(page)
     }
 
     private func create(_ call: Call) async throws(GatewayError) -> Answer {
@@ -109,6 +122,15 @@ extension Shape {
             "token": .string.noted("`pds_…`, to be sent as the bearer token.").shown(#""pds_EXAMPLE""#),
             "expires_at": .time.noted("Until then it may make an order or another attempt."),
             "readable_until": .time.noted("Until then it may read, cancel and refresh; grows with an order."),
+        ]))
+
+    fileprivate static let listedSession = named(
+        "ListedSession",
+        .object([
+            "id": .id("ses"), "purpose": .words(Session.Purpose.self), "user_id": .string,
+            "maker": .string.noted("`user`, `admin` or `partner:acme`."), "skus": .list(.string),
+            "currency": .currency.orNull, "provider": .string.orNull, "created_at": .time, "expires_at": .time,
+            "readable_until": .time, "ended_at": .time.orNull.noted("Null for one that nobody ended."),
         ]))
 
     fileprivate static let endedSession = named("EndedSession", .object(["id": .id("ses"), "ended_at": .time]))

@@ -13,15 +13,27 @@ struct UserRoutes {
                 "Forgets who a user is",
                 note: "Orders and purchases stay under an internal id, and nobody inherits them.",
                 parameters: ["user_id": "The app's own id of the user, 1 to 128 characters."],
-                body: .json(.object([:])), answers: .data(.object(["erased": .boolean])), handle: erase)
+                body: .json(
+                    .object(
+                        [:],
+                        optional: [
+                            "reason": .string(1...500).orNull.noted("Stays in the audit: do not name the person.")
+                        ])), answers: .data(.object(["erased": .boolean])), handle: erase)
         ]
     }
 
     private func erase(_ call: Call) async throws(GatewayError) -> Answer {
-        _ = try call.decode(NoFields.self)
+        let reason = try call.decode(EraseFields.self).reason
+        guard reason?.hasScalars(1...500) ?? true else {
+            throw .invalidRequest(field: "reason", reason: "must have 1 to 500 characters")
+        }
         let user = try UserName.parse(call.parameter("user_id"))
-        return try .json(try await gateway.users.erase(user, context: call.context))
+        return try .json(try await gateway.users.erase(user, reason: reason, context: call.context))
     }
+}
+
+private struct EraseFields: Decodable {
+    let reason: String?
 }
 
 /// Parses a user's name in a path, a query or a body.

@@ -27,6 +27,21 @@ struct BalanceRoutes {
                 (call) async throws(GatewayError) in try await credit(call, by: .admin)
             },
             Route(
+                "debitUserBalance", .post, "/v1/admin/users/{user_id}/balances/{unit}/debit", .key([.admin]),
+                .adminUsers, "Takes units of a balance", note: "All or nothing, of the production balance.",
+                parameters: [
+                    "user_id": "The app's own id of the user, 1 to 128 characters.",
+                    "unit": "A unit that SKUs credit, `coins`.",
+                ], body: .json(.credit), answers: .data(.balance), refuses: [.insufficientBalance]
+            ) {
+                (call) async throws(GatewayError) in
+                let fields = try call.decode(CreditFields.self)
+                return try .json(
+                    try await gateway.wallets.debit(
+                        fields.amount, of: call.parameter("unit"), from: call.namedUser, reason: fields.reason,
+                        by: .admin, context: call.context))
+            },
+            Route(
                 "listPartnerBalanceHistory", .get, "/v1/partner/users/{user_id}/balances/{unit}/history",
                 .key([.entitlementsRead]), .partner, "How a balance became what it is",
                 query: Route.Query.page(.numberCursor),

@@ -24,8 +24,29 @@ struct EventRoutes {
                     .object([
                         "items": .list(.event),
                         "next_cursor": .integer.orNull.noted("For `after`; null where nothing more has happened yet."),
-                    ])), handle: events)
+                    ])), handle: events),
+            Route(
+                "listAllEvents", .get, "/v1/admin/events", .key([.admin, .adminRead]), .inbox,
+                "What has happened, oldest first", note: "Of every type and every partner.",
+                query: [
+                    .query("after", .integer(0...Int64.max), "The `seq` after which to begin; 0 where it is left out."),
+                    .query("cursor", .integer(0...Int64.max), "The same, as every list calls it."),
+                    .query("limit", .integer(1...200), "How many items; 50 where it is left out."),
+                    .query("subject", .string, "The id that they are about."),
+                ],
+                answers: .data(
+                    .object([
+                        "items": .list(.event),
+                        "next_cursor": .integer.orNull.noted("For `after`; null where nothing more has happened yet."),
+                    ])), handle: allEvents),
         ]
+    }
+
+    private func allEvents(_ call: Call) async throws(GatewayError) -> Answer {
+        let (after, cursor) = (try call.sequence("after"), try call.sequence("cursor"))
+        let feed = try await gateway.events.list(
+            after: after ?? cursor ?? 0, subject: call.query["subject"], limit: call.limit)
+        return .data(feed.json)
     }
 
     private func events(_ call: Call) async throws(GatewayError) -> Answer {

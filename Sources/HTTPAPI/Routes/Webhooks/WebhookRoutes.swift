@@ -142,6 +142,12 @@ extension Shape {
 
     fileprivate static let webhook = named("Webhook", webhookMembers)
 
+    static let webhookOfPartner = named("PartnerWebhook", webhookMembers.adding(["partner": .string]))
+
+    static let webhookOfPartnerWithSecret = named(
+        "PartnerWebhookWithSecret",
+        webhookMembers.adding(["partner": .string, "secret": .string.noted("whsec_…, shown only here.")]))
+
     fileprivate static let webhookWithSecret = named(
         "WebhookWithSecret", webhookMembers.adding(["secret": .string.noted("whsec_…, shown only here.")]))
 
@@ -157,17 +163,28 @@ extension Shape {
             "failing_since": .time.noted("Since then every attempt has failed."),
         ])
 
-    fileprivate static let delivery = named(
-        "Delivery",
-        .object(
-            [
-                "id": .id("dlv"), "webhook_id": .id("whk"), "event_id": .id("evt"), "type": .words(EventType.self),
-                "seq": .integer.noted("The event's."), "status": .words(Delivery.State.self), "attempts": .integer,
-                "created_at": .time,
-            ],
-            optional: [
-                "next_at": .time.noted("When the next attempt is due."),
-                "last_status": .integer.noted("The HTTP status of the last attempt's answer."),
-                "last_error": .words(Delivery.Fault.self).noted("Why the last attempt failed."), "done_at": .time,
-            ]))
+    static let delivery = named("Delivery", deliveryMembers)
+
+    static let deliveryInFull = named(
+        "DeliveryInFull",
+        deliveryMembers.adding([
+            "history": .list(
+                .object([
+                    "at": .time, "status": .integer.orNull, "error": .words(Delivery.Fault.self).orNull,
+                    "body": .string.orNull.noted("The first 1,000 characters of the answer."),
+                ])
+            ).noted("The attempts, oldest first.")
+        ]))
+
+    private static let deliveryMembers = object(
+        [
+            "id": .id("dlv"), "webhook_id": .id("whk"), "event_id": .id("evt"), "type": .words(EventType.self),
+            "seq": .integer.noted("The event's."), "status": .words(Delivery.State.self), "attempts": .integer,
+            "created_at": .time,
+        ],
+        optional: [
+            "next_at": .time.noted("When the next attempt is due."),
+            "last_status": .integer.noted("The HTTP status of the last attempt's answer."),
+            "last_error": .words(Delivery.Fault.self).noted("Why the last attempt failed."), "done_at": .time,
+        ])
 }

@@ -37,6 +37,25 @@ export function methodWords(method, t) {
 }
 
 /**
+ * The words of a list, in which every name stands once: a card's form, else the account, tells two apart.
+ * @param {Method[]} methods
+ * @param {import("./words.js").Texts} t
+ */
+export function wordsOf(methods, t) {
+  const words = methods.map(method => methodWords(method, t));
+  const isTwice = (/** @type {string} */ name, /** @type {string[]} */ names) => names.indexOf(name) !== names.lastIndexOf(name);
+  const plain = words.map(each => each.name);
+  words.forEach((each, index) => {
+    if (methods[index]?.type === "stripe" && isTwice(each.name, plain)) each.name = fill(t.method_card_of ?? "", { name: each.name });
+  });
+  const better = words.map(each => each.name);
+  words.forEach((each, index) => {
+    if (isTwice(each.name, better)) each.name = fill(t.between ?? "", { first: each.name, second: methods[index]?.account ?? "" });
+  });
+  return words;
+}
+
+/**
  * The methods as a page shows them: inside WeChat without WeChat's (which cannot be paid by a page there), inside Alipay
  * with its link first.
  * @param {Method[]} methods

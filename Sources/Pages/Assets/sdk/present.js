@@ -1,6 +1,6 @@
 // @ts-check
 import * as words from "./words.js";
-import { appAddress, methodName, methodWords, methodsFor } from "./methods.js";
+import { appAddress, methodName, methodsFor, wordsOf } from "./methods.js";
 import { PAY_STATES, back, daysOf, nameOf, productOf, receipt, runningMethod, sum } from "./present-parts.js";
 import { message } from "./present-message.js";
 
@@ -64,7 +64,9 @@ function failed(f) {
   if (f.state !== "methods" || order?.next_action !== "retry") return null;
   const newest = order.payments[order.payments.length - 1];
   if (!newest || newest.status === "cancelled") return { reason: "cancelled", title: f.t.alert_cancelled ?? "", text: f.t.alert_cancelled_text, mild: true };
-  return { reason: "failed", failure: newest.failure?.reason ?? null, title: newest.failure?.message || (f.t.alert_failed ?? ""), text: f.t.alert_failed_text };
+  const message = newest.failure?.message;
+  const [, first, rest] = /^(.+?(?:[.] |。))(.+)$/.exec(message ?? "") ?? [];
+  return { reason: "failed", failure: newest.failure?.reason ?? null, title: first?.trim() ?? (message || (f.t.alert_failed ?? "")), text: message ? rest ?? null : f.t.alert_failed_text };
 }
 
 /** @param {Facts} f @param {string} kind @param {string} title @param {Alert | null} alert */
@@ -113,11 +115,12 @@ function methods(f) {
   const free = price.value === 0 && product.renewal !== "managed";
   const offered = free ? [{ account: "", kind: "none", display_name: "", type: "none" }] : f.methods;
   const { items, leftOut } = methodsFor(offered, f.place.agent);
+  const words = wordsOf(items, t);
   return {
     summary: summary(f),
     title: free ? t.methods_title_free : t.methods_title, terms: f.session.terms?.[product.sku] ?? null,
-    items: items.map(method => ({
-      value: `${method.account}:${method.type}`, account: method.account, kind: method.kind, type: method.type, ...methodWords(method, t),
+    items: items.map((method, index) => ({
+      value: `${method.account}:${method.type}`, account: method.account, kind: method.kind, type: method.type, ...words[index],
       hidden: ["stripe", "apple_pay"].includes(method.type) && !f.place.can(method.type),
     })),
     in_wechat: leftOut, note: note(f, free), ...ways(f), back: back(f, t.back_not_now ?? ""),

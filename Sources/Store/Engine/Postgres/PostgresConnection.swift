@@ -198,7 +198,7 @@ package final class PostgresConnection {
     }
 
     /// Waits until the socket is ready or broken; returns false at the deadline, which may be now for a single look.
-    private static func poll(
+    static func poll(
         _ pointer: OpaquePointer, _ events: Int32, by deadline: ContinuousClock.Instant?
     ) -> Bool {
         var descriptor = pollfd(fd: PQsocket(pointer), events: Int16(events), revents: 0)

@@ -61,7 +61,7 @@ package final class PostgresEngine: StoreEngine {
 
     package func databaseTime() async throws -> Int64 {
         try await read { database in
-            let row = try database.row("SELECT extract(epoch FROM clock_timestamp())::bigint AS now")
+            let row = try database.row("SELECT floor(extract(epoch FROM clock_timestamp()))::bigint AS now")
             guard let row else { throw StoreError.corrupt("PostgreSQL has no time") }
             return try row.int("now")
         }
@@ -79,6 +79,15 @@ package final class PostgresEngine: StoreEngine {
                 WHERE datname = current_database() AND application_name LIKE '% node=________________'
                 """)
             return max(1, try row?.int("nodes") ?? 1)
+        }
+    }
+
+    package func listen(to channel: String, _ take: @escaping @Sendable (DatabaseMessage) -> Void) async {
+        let listener = PostgresListener(address, settings: settings, channel: channel, take: take)
+        await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in listener.start { continuation.resume() } }
+        } onCancel: {
+            listener.stop()
         }
     }
 

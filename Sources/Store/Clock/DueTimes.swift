@@ -1,0 +1,107 @@
+package import Domain
+
+/// The next times at which something becomes due, which a move of the clock stops at.
+///
+/// `db.dueTimes` reads.
+package struct DueTimeQueries {
+    let db: any Database
+}
+
+extension Database {
+    package var dueTimes: DueTimeQueries { DueTimeQueries(db: self) }
+}
+
+extension DueTimeQueries {
+    /// Finds the next due time of the waiting jobs of these kinds.
+    package func nextJob(of kinds: [String], after time: Timestamp) throws(StoreError) -> Timestamp? {
+        guard !kinds.isEmpty else { return nil }
+        let next = """
+            SELECT run_at FROM jobs WHERE jobs.kind = w.kind AND state = 'waiting' AND run_at > ? ORDER BY run_at LIMIT 1
+            """
+        return try first(
+            "WITH wanted (kind) AS (VALUES \(Self.values(kinds))) SELECT MIN(at) AS at FROM (SELECT (\(next)) AS at FROM wanted w) f",
+            kinds.map { $0 as any SQLBindable } + [time])
+    }
+
+    /// Finds the next end of an open order.
+    package func nextExpiry(after time: Timestamp) throws(StoreError) -> Timestamp? {
+        try first(
+            "SELECT expires_at AS at FROM orders WHERE state = 'open' AND expires_at > ? ORDER BY expires_at LIMIT 1",
+            [time])
+    }
+
+    /// Finds the next boundary of a user's entitlements.
+    package func nextBoundary(after time: Timestamp) throws(StoreError) -> Timestamp? {
+        try first(
+            """
+            SELECT next_change_at AS at FROM user_states WHERE next_change_at IS NOT NULL AND next_change_at > ?
+            ORDER BY next_change_at LIMIT 1
+            """, [time])
+    }
+
+    /// Finds the next time at which a payment, a refund or a subscription of one of these accounts is looked at.
+    package func nextCheck(of accounts: [AccountID], after time: Timestamp) throws(StoreError) -> Timestamp? {
+        var found: [Timestamp?] = []
+        for table in ["payments", "refunds"] {
+            found.append(
+                try first(
+                    """
+                    SELECT look_at AS at FROM \(table)\(db.dialect.indexed(by: "\(table)_to_look_at"))
+                    WHERE state IN ('created', 'pending', 'unknown') AND look_at > ? ORDER BY look_at LIMIT 1
+                    """, [time]))
+        }
+        if !accounts.isEmpty {
+            let marks = Array(repeating: "?", count: accounts.count).joined(separator: ", ")
+            found.append(
+                try first(
+                    """
+                    SELECT next_check_at AS at FROM subscriptions\(db.dialect.indexed(by: "subscriptions_to_check"))
+                    WHERE next_check_at IS NOT NULL AND next_check_at > ? AND account IN (\(marks))
+                    ORDER BY next_check_at LIMIT 1
+                    """, [time] + accounts.map { $0 as any SQLBindable }))
+        }
+        return found.compactMap { $0 }.min()
+    }
+
+    /// Counts the due jobs of these kinds, those that run included.
+    package func countDueJobs(of kinds: [String], at now: Timestamp) throws(StoreError) -> Int64 {
+        try db.rows(
+            """
+            WITH wanted (kind) AS (VALUES \(Self.values(kinds)))
+            SELECT CAST(SUM(n) AS BIGINT) AS n FROM (
+                SELECT (SELECT COUNT(*) FROM jobs WHERE jobs.kind = w.kind AND state = 'waiting'
+                    AND run_at <= \(db.dialect.businessClock)) AS n
+                FROM wanted w) f
+            """, kinds.map { $0 as any SQLBindable } + [now]
+        ).first?.int("n") ?? 0
+    }
+
+    /// Returns whether a due job of these kinds is held by a worker.
+    package func hasRunningJob(of kinds: [String], at now: ClockReading) throws(StoreError) -> Bool {
+        try !db.rows(
+            """
+            WITH wanted (kind) AS (VALUES \(Self.values(kinds)))
+            SELECT w.kind FROM wanted w WHERE EXISTS (
+                SELECT 1 FROM jobs WHERE jobs.kind = w.kind AND state = 'waiting'
+                    AND run_at <= \(db.dialect.businessClock) AND lease_until > \(db.dialect.realClock))
+            """, kinds.map { $0 as any SQLBindable } + [now.business, now.real]
+        ).isEmpty
+    }
+
+    /// Returns whether an account has subscriptions that its store still renews or retries.
+    package func hasRunningSubscription(at account: AccountID) throws(StoreError) -> Bool {
+        try db.row(
+            """
+            SELECT id FROM subscriptions\(db.dialect.indexed(by: "subscriptions_to_check"))
+            WHERE next_check_at IS NOT NULL AND account = ? LIMIT 1
+            """, account) != nil
+    }
+
+    private static func values(_ kinds: [String]) -> String {
+        Array(repeating: "(?)", count: kinds.count).joined(separator: ", ")
+    }
+
+    private func first(_ sql: String, _ bound: [any SQLBindable]) throws(StoreError) -> Timestamp? {
+        try db.rows(sql, bound).first?.optionalTime("at")
+    }
+}

@@ -1,0 +1,25 @@
+#!/bin/sh
+# Tests the pages in two browser engines, Chromium and WebKitGTK, with the given binary; or, with --pages FOLDER, takes a
+# picture of each page. Whatever is missing is installed, and fails the run where it cannot be.
+# usage: browsers.sh BINARY [--pages FOLDER [PAGE …] | arguments of unittest]
+set -eu
+PAYDESK=$(realpath "$1")
+export PAYDESK PYTHONDONTWRITEBYTECODE=1
+shift
+root=$(cd "$(dirname "$0")/../.." && pwd)
+sh "$root/Tests/Scripts/install.sh" chromium chromium-driver webkit2gtk-driver xvfb fonts-noto-cjk curl python3 python3-venv
+folder="$root/.build-browsers"
+if ! "$folder/bin/python" -c 'import selenium, axe_playwright_python' 2>/dev/null; then
+    python3 -m venv "$folder"
+    "$folder/bin/pip" install --quiet --disable-pip-version-check --no-deps axe-playwright-python==0.1.8
+    "$folder/bin/pip" install --quiet --disable-pip-version-check selenium==4.51.0
+fi
+cd "$root/Tests/Browsers"
+if [ "${1:-}" = --pages ]; then
+    pictures=$2
+    shift 2
+    case $pictures in /*) ;; *) pictures=$root/$pictures ;; esac
+    exec "$folder/bin/python" screenshots.py "$pictures" "$@"
+fi
+if [ $# -gt 0 ]; then exec "$folder/bin/python" -m unittest "$@"; fi
+exec "$folder/bin/python" -m unittest -v test_pages test_paying
