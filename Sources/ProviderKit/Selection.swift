@@ -5,7 +5,8 @@ import Foundation
 package struct SelectionNeed: Sendable {
     package var sku: String
     package var kind: SKU.Kind
-    package var onePeriodElsewhere: Bool
+    /// True where a subscription's single periods are for sale.
+    package var sellsOnePeriod: Bool
     package var hasAppleProducts: Bool
     package var quantity: Int64
     package var amount: Money
@@ -17,12 +18,12 @@ package struct SelectionNeed: Sendable {
     package var user: String
 
     package init(
-        sku: String, kind: SKU.Kind, onePeriodElsewhere: Bool, hasAppleProducts: Bool, quantity: Int64, amount: Money,
+        sku: String, kind: SKU.Kind, sellsOnePeriod: Bool, hasAppleProducts: Bool, quantity: Int64, amount: Money,
         platform: Platform, accepts: Set<ContractType>, provider: String? = nil, user: String
     ) {
         self.sku = sku
         self.kind = kind
-        self.onePeriodElsewhere = onePeriodElsewhere
+        self.sellsOnePeriod = sellsOnePeriod
         self.hasAppleProducts = hasAppleProducts
         self.quantity = quantity
         self.amount = amount
@@ -96,7 +97,7 @@ package enum Selection {
         let isNamed = need.provider.map { $0 == account.id.rawValue || $0 == manifest.kind } ?? true
         let isWithin = need.amount.value >= (routing.min ?? 0) && need.amount.value <= (routing.max ?? .max)
         let isCharged = whateverAmount || account.provider.amountFault(need.amount) == nil
-        let renews = need.kind != .subscription || manifest.recurring || need.onePeriodElsewhere
+        let renews = need.kind != .subscription || manifest.recurring || need.sellsOnePeriod
         let rules: [(SelectionRefusal, Bool)] = [
             (.provider, isNamed), (.disabled, account.enabled && routing.weight > 0),
             (.platform, allows(routing.platforms, need.platform)),

@@ -69,10 +69,13 @@ REFUSALS = [
     # Rules between members of a SKU, between it and the one that is there, and for lists by one member.
     (SKU_WRITERS, [], {
         "units": r"a consumable needs the units that it credits",
-        "duration_days": r"a pass needs its number of days|one_period_elsewhere needs the period's number of days",
+        "duration_days": r"a pass needs its number of days|renewal one_period needs the period's number of days",
         "tier": r"a subscription needs a tier, units or attributes that it gives",
-        "apple_product_ids": r"a subscription needs an Apple product, or one_period_elsewhere, to be bought by"
+        "apple_product_ids": r"a subscription needs an Apple product, or the renewal one_period, to be bought by"
         r"|only a pass \(non_renewing\) has a pattern|at most one pattern",
+        "renewal": r"one_period_elsewhere says something else; leave one of the two out",
+        "period": r"only a subscription has a period",
+        r"period\.count": r"must be 1 to \d+ for the unit [a-z]+",
         "prices": r"a SKU needs prices or options|one price a currency, at most 200",
         "options": r"each option has its own number of days \(1 to 3,660\) and prices"
         r"|only a pass \(non_renewing\) has options|one price a currency, at most 200",

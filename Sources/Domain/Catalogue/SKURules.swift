@@ -31,9 +31,14 @@ extension SKU {
         try checkOptions()
         try checkAppleProducts()
         try checkExtras()
+        if let period {
+            try require(kind == .subscription, "period", "only a subscription has a period")
+            try require(
+                period.isSellable, "period.count", "must be 1 to \(period.unit.longest) for the unit \(period.unit.rawValue)")
+        }
         if let fault = givesNothing { throw fault }
-        let sellsAPeriod = !(kind == .subscription && onePeriodElsewhere) || durationDays != nil
-        try require(sellsAPeriod, "duration_days", "one_period_elsewhere needs the period's number of days")
+        let sellsAPeriod = !(kind == .subscription && renewal == .onePeriod) || durationDays != nil
+        try require(sellsAPeriod, "duration_days", "renewal one_period needs the period's number of days")
         return self
     }
 
@@ -46,10 +51,10 @@ extension SKU {
             SKUFault(field: "duration_days", reason: "a pass needs its number of days")
         case .subscription where tier.isEmpty && units.isEmpty && attributes.isEmpty:
             SKUFault(field: "tier", reason: "a subscription needs a tier, units or attributes that it gives")
-        case .subscription where appleProductIDs.isEmpty && !onePeriodElsewhere:
+        case .subscription where appleProductIDs.isEmpty && renewal == .storeOnly:
             SKUFault(
                 field: "apple_product_ids",
-                reason: "a subscription needs an Apple product, or one_period_elsewhere, to be bought by")
+                reason: "a subscription needs an Apple product, or the renewal one_period, to be bought by")
         default: nil
         }
     }

@@ -93,8 +93,8 @@ package enum ChineseTexts {
         "a pass needs its number of days": "通行证需要天数",
         "a consumable needs the units that it credits": "消耗品必须有要入账的单位数量",
         "a subscription needs a tier, units or attributes that it gives": "订阅必须给予等级、单位数量或属性",
-        "a subscription needs an Apple product, or one_period_elsewhere, to be bought by":
-            "订阅必须有可以购买的途径:苹果商品编号,或 one_period_elsewhere",
+        "a subscription needs an Apple product, or the renewal one_period, to be bought by":
+            "订阅必须有可以购买的途径:苹果商品编号,或 renewal 为 one_period",
         "a SKU's kind never changes; make another SKU": "商品类型不能更改,请新建商品",
         "a price is %@ to %@ minor units": "价格必须在 %@ 到 %@ 个最小货币单位之间",
         "at most %@ names like ids, each %@ to %@": "最多 %@ 个名称(格式同编号),每个数量在 %@ 到 %@ 之间",
@@ -106,7 +106,10 @@ package enum ChineseTexts {
             "必须是互不相同的商品编号,由字母、数字和 ._- 组成,最多含一个天数占位符",
         "each option has its own number of days (%@ to %@) and prices": "每个选项有各自的天数(%@ 到 %@)和价格",
         "one price a currency, at most %@": "每个币种一个价格,最多 %@ 个",
-        "one_period_elsewhere needs the period's number of days": "在其他渠道出售一期时需要该期的天数",
+        "renewal one_period needs the period's number of days": "在其他渠道出售一期时需要该期的天数",
+        "one_period_elsewhere says something else; leave one of the two out":
+            "与 one_period_elsewhere 相矛盾;两者只写一个",
+        "only a subscription has a period": "只有订阅才有周期",
         "only a pass (non_renewing) has a pattern": "只有通行证可以有模式",
         "only a pass (non_renewing) has options": "只有通行证可以有选项",
     ]
