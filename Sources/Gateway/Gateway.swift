@@ -58,6 +58,8 @@ package final class Gateway: Sendable {
     package let payPages: PayPages
     package let people: People
     package let reconciliation: Reconciliation
+    let mandateSetups: MandateSetups
+    let renewals: Renewals
     package let refunds: Refunds
     package let reports: Reports
     let retention: Retention
@@ -83,6 +85,7 @@ package final class Gateway: Sendable {
     package let purchaseBacklog: PurchaseBacklog
     package let purchases: Purchases
     package let receipts: Receipts
+    package let subscriptionActs: SubscriptionActs
     package let subscriptionExtensions: SubscriptionExtensions
     package let subscriptions: Subscriptions
     let subscriptionSync: SubscriptionSync
@@ -111,8 +114,9 @@ package final class Gateway: Sendable {
             load: AccountLoad(registry.accounts.map(\.id), limit: settings.callsPerAccount, time: time.real),
             logger: logger)
         settlements = SettlementRunner(
-            store: access, providers: providers, policies: settings.policies, ownership: settings.ownership, ids: ids,
-            time: time, signals: signals)
+            store: access, providers: providers, policies: settings.policies, ownership: settings.ownership,
+            billing: Billing(settings: settings.billing, secrets: MandateSecrets(keyRing: keyRing)), ids: ids, time: time,
+            signals: signals)
         lines = RepeatedLines(time: time.real)
 
         orders = Orders(store: access, time: time)
@@ -143,9 +147,12 @@ package final class Gateway: Sendable {
         contracts = Contracts(store: access, orders: orders, keyRing: keyRing, publicURL: settings.publicURL)
         paymentAttempts = PaymentAttempts(settlements: settlements)
         paymentOpening = PaymentOpening(settlements: settlements, contracts: contracts, random: random, logger: logger)
+        mandateSetups = MandateSetups(settlements: settlements, contracts: contracts, logger: logger)
+        renewals = Renewals(settlements: settlements, attempts: paymentAttempts, logger: logger)
         cashier = Cashier(
             settlements: settlements, orders: orders, offers: Offers(store: access, accounts: accounts),
-            contracts: contracts, attempts: paymentAttempts, opening: paymentOpening, settings: settings)
+            contracts: contracts, attempts: paymentAttempts, opening: paymentOpening,
+            setups: mandateSetups, settings: settings)
         orderClosing = OrderClosing(settlements: settlements, orders: orders, attempts: paymentAttempts)
         sessions = Sessions(
             settlements: settlements, ids: ids, random: random, time: time.real,
@@ -207,6 +214,8 @@ package final class Gateway: Sendable {
             random: random, issuer: settings.publicURL, life: settings.snapshots)
         grants = Grants(settlements: settlements)
         subscriptions = Subscriptions(store: access, time: time)
+        subscriptionActs = SubscriptionActs(
+            settlements: settlements, setups: mandateSetups, cashier: cashier, refunds: refunds)
         subscriptionExtensions = SubscriptionExtensions(settlements: settlements)
         subscriptionSync = SubscriptionSync(settlements: settlements, evidence: evidence, logger: logger)
         notificationSync = NotificationSync(

@@ -7,6 +7,8 @@ package struct SelectionNeed: Sendable {
     package var kind: SKU.Kind
     /// True where a subscription's single periods are for sale.
     package var sellsOnePeriod: Bool
+    /// True where Paydesk renews the subscription, so that the account has to charge mandates.
+    package var isManaged = false
     package var hasAppleProducts: Bool
     package var quantity: Int64
     package var amount: Money
@@ -98,6 +100,7 @@ package enum Selection {
         let isWithin = need.amount.value >= (routing.min ?? 0) && need.amount.value <= (routing.max ?? .max)
         let isCharged = whateverAmount || account.provider.amountFault(need.amount) == nil
         let renews = need.kind != .subscription || manifest.recurring || need.sellsOnePeriod
+            || (need.isManaged && chargesMandates(account.provider))
         let rules: [(SelectionRefusal, Bool)] = [
             (.provider, isNamed), (.disabled, account.enabled && routing.weight > 0),
             (.platform, allows(routing.platforms, need.platform)),
@@ -111,6 +114,10 @@ package enum Selection {
             (.unavailable, Self.isCharged(account, need, among: accounts, whateverAmount: whateverAmount)),
         ]
         return rules.first { !$0.1 }?.0
+    }
+
+    private static func chargesMandates(_ provider: any PaymentProvider) -> Bool {
+        provider.manifest.mandates && (provider as? any MandateCharging)?.chargesMandates ?? false
     }
 
     /// Returns whether the account or its processor can charge exactly this amount in this currency.

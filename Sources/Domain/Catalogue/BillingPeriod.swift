@@ -23,6 +23,16 @@ package struct BillingPeriod: Hashable, Sendable, Codable {
     }
 
     /// True where the count is at least 1 and at most ``Unit/longest``.
+    /// A number of days than which no such period is shorter.
+    package var leastDays: Int64 {
+        switch unit {
+        case .day: count
+        case .week: count * 7
+        case .month: count * 28
+        case .year: count * 365
+        }
+    }
+
     package var isSellable: Bool { (1...unit.longest).contains(count) }
 }
 

@@ -16,6 +16,8 @@ package struct SKU: Hashable, Sendable {
         case revoke, keep
     }
 
+    package static let usualGraceDays: Int64 = 3
+
     /// The limit on how often a user may have a SKU whose price is 0.
     package enum Once: String, Sendable, Codable, CaseIterable {
         /// Once for each user, also after the grant was revoked or has ended.
@@ -32,6 +34,8 @@ package struct SKU: Hashable, Sendable {
         case storeOnly = "store_only"
         /// One period at a time, through every account.
         case onePeriod = "one_period"
+        /// Paydesk renews it, through accounts that charge mandates.
+        case managed
     }
 
     /// The answer to Apple's consumption request, for a customer who consented.
@@ -76,6 +80,10 @@ package struct SKU: Hashable, Sendable {
     package var renewal: Renewal
     /// The length of one period of a subscription; nil where nobody said it.
     package var period: BillingPeriod?
+    /// The days of the trial with which a managed subscription begins; 0 for none.
+    package var trialDays: Int64
+    /// The days for which access goes on while a renewal is refused.
+    package var graceDays: Int64
     package var consumption: Consumption
     package var once: Once
     package var active: Bool
@@ -86,6 +94,8 @@ extension SKU: Codable {
     private enum CodingKeys: String, CodingKey {
         case id, number, name, description, kind, tier, rank, prices, options, units, attributes, stacking, consumption,
             once, active, renewal, period
+        case trialDays = "trial_days"
+        case graceDays = "grace_days"
         case localizations
         case durationDays = "duration_days"
         case planCode = "plan_code"
@@ -121,6 +131,8 @@ extension SKU: Codable {
         onRefund = try fields.decodeIfPresent(OnRefund.self, forKey: .onRefund) ?? .revoke
         renewal = try Self.renewal(in: fields)
         period = try fields.decodeIfPresent(BillingPeriod.self, forKey: .period)
+        trialDays = try fields.decodeIfPresent(Int64.self, forKey: .trialDays) ?? 0
+        graceDays = try fields.decodeIfPresent(Int64.self, forKey: .graceDays) ?? Self.usualGraceDays
         consumption = try fields.decodeIfPresent(Consumption.self, forKey: .consumption) ?? .ignore
         once = try fields.decodeIfPresent(Once.self, forKey: .once) ?? .ever
         active = try fields.decodeIfPresent(Bool.self, forKey: .active) ?? true
@@ -164,6 +176,8 @@ extension SKU: Codable {
         try fields.encode(renewal, forKey: .renewal)
         try fields.encode(renewal == .onePeriod, forKey: .onePeriodElsewhere)
         try fields.encodeIfPresent(period, forKey: .period)
+        try fields.encode(trialDays, forKey: .trialDays)
+        try fields.encode(graceDays, forKey: .graceDays)
         try fields.encode(consumption, forKey: .consumption)
         try fields.encode(once, forKey: .once)
         try fields.encode(active, forKey: .active)

@@ -28,16 +28,6 @@ package struct ManagedSubscription: Sendable, Equatable {
         case mandateEnded = "mandate_ended"
     }
 
-    /// The reason for which a provider refused to charge a mandate.
-    package enum Refusal: String, Sendable, CaseIterable {
-        /// A later try may succeed: no funds, a limit.
-        case soft
-        /// No try with this mandate can succeed: a lost card, a closed account.
-        case hard
-        /// The payer has to confirm.
-        case actionRequired = "action_required"
-    }
-
     /// The reason of a `subscription.changed`.
     package enum Cause: String, Sendable, CaseIterable {
         case started, renewed, recovered, resumed, changed, suspended, reinstated, extended, imported, overlap
@@ -69,13 +59,15 @@ package struct ManagedSubscription: Sendable, Equatable {
 
     package let id: ID<Subscription>
     package let user: ID<User>
-    package let environment: Environment
+    /// That of its account, which another attempt of the first order may change.
+    package var environment: Environment
     package var sku: SKUCode
     package let stackGroup: String
     package var terms: OrderTerms
-    package let account: AccountID
+    package var account: AccountID
     package var price: Money
     package var period: BillingPeriod
+    /// The days of its trial; 0 where it began with a payment.
     package let trialDays: Int64
     package var graceDays: Int64
     package var anchor: PeriodAnchor
@@ -92,7 +84,7 @@ package struct ManagedSubscription: Sendable, Equatable {
     package var endReason: EndReason?
     /// The time of the first refusal of the renewal that is due; nil where none was refused.
     package var failedAt: Timestamp?
-    package var refusal: Refusal?
+    package var refusal: ChargeRefusal?
     /// The tries of the renewal that is due.
     package var tries: Int64 = 0
     package var nextTryAt: Timestamp?
@@ -100,6 +92,8 @@ package struct ManagedSubscription: Sendable, Equatable {
     package var isStoppedByDispute = false
     /// Seconds since the period's end in which a hold forbade every charge.
     package var heldSeconds: Int64 = 0
+    /// The language of its texts for the payer; nil for English.
+    package var locale: String?
     package let partner: String?
     package let createdAt: Timestamp
 

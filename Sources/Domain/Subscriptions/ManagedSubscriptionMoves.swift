@@ -44,7 +44,7 @@ extension ManagedSubscription {
     ///
     /// - Parameter isTry: false where no payment was made, because the mandate had ended before.
     package mutating func refuse(
-        _ refusal: Refusal, at now: Timestamp, isTry: Bool = true, _ settings: BillingSettings
+        _ refusal: ChargeRefusal, at now: Timestamp, isTry: Bool = true, _ settings: BillingSettings
     ) {
         if isTry { tries += 1 }
         let first = failedAt ?? now

@@ -10,7 +10,7 @@ extension ManagedSubscription {
 
     /// True where the next period is, or will be, charged for or given up, so that access may go on after the period's
     /// end.
-    private func isUndecided(_ facts: RenewalFacts) -> Bool { willRenew || facts.hasOpenOrder || facts.isCharging }
+    package func isUndecided(_ facts: RenewalFacts) -> Bool { willRenew || facts.hasOpenOrder || facts.isCharging }
 
     /// The end of what is paid; after an end, the earlier of it and the period's.
     package var expiresAt: Timestamp {
@@ -49,5 +49,18 @@ extension ManagedSubscription {
     package func daysLeft(at now: Timestamp) -> (left: Int64, all: Int64) {
         let all = max(1, (periodEnd.rawValue - periodStart.rawValue) / 86_400)
         return (min(all, max(0, (periodEnd.rawValue - now.rawValue) / 86_400)), all)
+    }
+}
+
+extension ManagedSubscription {
+    /// The start of the first period after the running one that begins at a time or later, if each follows the one
+    /// before.
+    package func firstStart(from time: Timestamp) -> Timestamp {
+        var (index, start) = (periodIndex + 1, periodEnd)
+        while start < time {
+            index += 1
+            start = anchor.start(of: index, period)
+        }
+        return start
     }
 }

@@ -129,6 +129,7 @@ extension SelectionNeed {
             sku: sku.id, kind: sku.kind, sellsOnePeriod: sku.renewal == .onePeriod,
             hasAppleProducts: !sku.appleOffer(days: days).isEmpty, quantity: quantity, amount: amount,
             platform: platform, accepts: accepts, provider: provider, user: user)
+        isManaged = sku.renewal == .managed
     }
 }
 

@@ -46,6 +46,8 @@ package struct JobRunner: Service {
                     kinds: [.expireOrder, .reconcilePayment, .reconcileRefund, .closeAttempts, .completeRequest],
                     width: 32,
                     perAccount: 8),
+                Lane(kinds: [.renewSubscription, .reconcileSetup, .revokeMandate], width: 32, perAccount: 16),
+                Lane(kinds: [.announceRenewal], width: 4),
                 Lane(kinds: [.syncAccount], width: 2),
                 Lane(kinds: [.checkSubscription, .checkReceipt], width: 8),
                 Lane(kinds: [.replayNotifications], width: 2),

@@ -17,7 +17,8 @@ package struct WorkFinder: Sendable {
     /// The kinds of due work with the usual search, each with the kind of its jobs.
     private static let due: [(kind: JobKind, work: DueWork)] = [
         (.processNotification, .storedNotifications), (.expireOrder, .expiredOrders),
-        (.completeRequest, .abandonedRequests),
+        (.completeRequest, .abandonedRequests), (.renewSubscription, .managedSubscriptions),
+        (.announceRenewal, .renewalNotices), (.reconcileSetup, .setups), (.revokeMandate, .mandates),
     ]
 
     /// Makes the jobs of all work that is due.

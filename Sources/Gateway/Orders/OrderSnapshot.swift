@@ -147,7 +147,7 @@ package struct OrderSnapshot: Sendable {
         disputes = []
         self.timeline = timeline.map { TimelineLine(at: $0.at, type: $0.type, detail: $0.detail) }
         nextAction = NextAction(order, payments: payment.map { [$0] } ?? [], history: [])
-        self.subscription = subscription
+        self.subscription = order.period?.subscription ?? subscription
         mismatches = nil
         userName = order.user.rawValue
     }
@@ -181,7 +181,9 @@ package struct OrderSnapshot: Sendable {
         parts.refunds = try refunds.value()
         parts.disputes = try disputes.value()
         parts.timeline = try timeline.value()
-        if order.terms.kind == .subscription { parts.subscription = try db.subscriptions.findID(of: order.id) }
+        if order.period == nil, order.terms.kind == .subscription {
+            parts.subscription = try db.subscriptions.findID(of: order.id)
+        }
         if audience == .admin { parts.mismatches = try db.mismatches.list(of: order.id) }
         let name = audience.showsNames ? try db.users.findExternalID(order.user) : nil
         self.init(order, parts, audience: audience, userName: name)
@@ -208,7 +210,7 @@ package struct OrderSnapshot: Sendable {
                 created_at: $0.createdAt)
         }
         timeline = parts.timeline.map { TimelineLine(at: $0.at, type: $0.type, detail: $0.detail) }
-        subscription = parts.subscription
+        subscription = order.period?.subscription ?? parts.subscription
         mismatches = audience == .admin ? parts.mismatches.map(MismatchLine.init) : nil
         self.userName =
             switch audience {

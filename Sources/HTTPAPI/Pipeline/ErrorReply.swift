@@ -104,6 +104,18 @@ extension ErrorReply {
                 .skuNotFound, "SKU \(id.shown) does not exist.", "商品 \(id.shown) 不存在。", ["sku": .string(id.shown)])
         case .alreadyOwned:
             self.init(.alreadyOwned, "The user owns this already.", "用户已拥有该商品。")
+        case .subscriptionRuns(let id, let source):
+            self.init(
+                .alreadyOwned, "A subscription of this group runs already.", "该组中已有订阅在续费。",
+                ["subscription_id": .string(id.rawValue), "manage": .string(source.rawValue)])
+        case .belongsToSubscription(let id):
+            self.init(
+                .conflict, "The order belongs to a subscription, which alone pays or closes it.",
+                "该订单属于订阅,只能通过订阅支付或关闭。", ["subscription_id": .string(id.rawValue)])
+        case .subscriptionIs(let status, let reason):
+            self.init(
+                .conflict, "The subscription does not allow that: \(reason.english).", "订阅不允许此操作:\(reason.chinese)。",
+                ["status": .string(status.rawValue), "reason": .string(reason.english)])
         case .orderNotOpen:
             self.init(.orderNotOpen, "The order is not open any more.", "订单已不可支付。")
         case .contractGone:

@@ -44,6 +44,7 @@ extension Migrations {
             notice_at {int},
             noticed {text},
             external_id {text},
+            locale {text},
             partner {text},
             created_at {int} NOT NULL,
             CHECK ((state = 'ended') = (ended_at IS NOT NULL)),
@@ -138,6 +139,7 @@ extension Migrations {
         ALTER TABLE payments ADD COLUMN mandate_id {text} REFERENCES mandates (id);
         CREATE UNIQUE INDEX payments_charging ON payments (order_id)
             WHERE mandate_id IS NOT NULL AND state IN ('created', 'pending', 'unknown');
+        CREATE INDEX payments_charged ON payments (account, created_at) WHERE mandate_id IS NOT NULL;
         ALTER TABLE purchases ADD COLUMN app_transaction_id {text};
 
         """

@@ -68,6 +68,13 @@ extension ManagedSubscriptionQueries {
         ).map(ManagedSubscriptionRecord.init(row:))
     }
 
+    /// Lists a user's subscriptions that have not ended, pending ones too.
+    package func listUnended(of user: ID<User>) throws(StoreError) -> [ManagedSubscriptionRecord] {
+        try db.rows(
+            "SELECT * FROM managed_subscriptions WHERE user_id = ? AND state <> 'ended' ORDER BY id", [user]
+        ).map(ManagedSubscriptionRecord.init(row:))
+    }
+
     /// Returns whether a user has ever begun a subscription of a group, in an environment.
     package func hasBegun(
         of user: ID<User>, _ environment: Environment, group: String
@@ -77,6 +84,18 @@ extension ManagedSubscriptionQueries {
             SELECT id FROM managed_subscriptions WHERE user_id = ? AND environment = ? AND stack_group = ?
                 AND state <> 'pending' LIMIT 1
             """, user, environment.rawValue, group) != nil
+    }
+
+    /// Returns whether a trial was claimed for a user or an instrument.
+    package func isClaimed(_ claim: TrialClaim) throws(StoreError) -> Bool {
+        let marks = Array(repeating: "?", count: claim.digests.count).joined(separator: ", ")
+        let named: [any SQLBindable] = [claim.environment.rawValue, claim.group, claim.kind.rawValue]
+        return try !db.rows(
+            """
+            SELECT 1 AS one FROM trial_claims
+            WHERE environment = ? AND stack_group = ? AND kind = ? AND digest IN (\(marks))
+            """, named + claim.digests.map { $0 as any SQLBindable }
+        ).isEmpty
     }
 
     /// Returns whether a running subscription is of a SKU, or is to change to it.
@@ -116,13 +135,14 @@ extension ManagedSubscriptionQueries where Connection == any Transaction {
             """
             INSERT INTO managed_subscriptions (id, user_id, environment, sku, stack_group, terms, account, currency, price,
                 unit, unit_count, trial_days, grace_days, anchor_at, anchor_index, period_index, period_start, period_end,
-                state, external_id, partner, created_at)
-            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                state, external_id, locale, partner, created_at)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
             """,
             made.id, made.user, made.environment.rawValue, made.sku, made.stackGroup, try made.terms.storedJSON(),
             made.account, made.price.currency.code, made.price.value, made.period.unit.rawValue, made.period.count,
             made.trialDays, made.graceDays, made.anchor.at, made.anchor.index, made.periodIndex, made.periodStart,
-            made.periodEnd, made.state.rawValue, record.externalID, made.partner, made.createdAt)
+            made.periodEnd, made.state.rawValue, record.externalID, made.locale, made.partner,
+            made.createdAt)
     }
 
     /// Writes everything about a subscription that can change; the caller holds its lock.
@@ -130,14 +150,14 @@ extension ManagedSubscriptionQueries where Connection == any Transaction {
         let now = record.subscription
         try tx.enqueue(
             """
-            UPDATE managed_subscriptions SET sku = ?, terms = ?, price = ?, unit = ?, unit_count = ?, grace_days = ?,
+            UPDATE managed_subscriptions SET account = ?, environment = ?, sku = ?, terms = ?, price = ?, unit = ?, unit_count = ?, grace_days = ?,
                 anchor_at = ?, anchor_index = ?, period_index = ?, period_start = ?, period_end = ?, extended_days = ?,
                 cancellation = ?, plan = ?, price_change = ?, state = ?, ended_at = ?, end_reason = ?, failed_at = ?,
                 refusal = ?, tries = ?, next_try_at = ?, charging_stopped_by = ?, held_seconds = ?, retried_at = ?,
                 due_at = ?, notice_at = ?, noticed = ?
             WHERE id = ?
             """,
-            now.sku, try now.terms.storedJSON(), now.price.value, now.period.unit.rawValue, now.period.count,
+            now.account, now.environment.rawValue, now.sku, try now.terms.storedJSON(), now.price.value, now.period.unit.rawValue, now.period.count,
             now.graceDays, now.anchor.at, now.anchor.index, now.periodIndex, now.periodStart, now.periodEnd,
             now.extendedDays, now.cancellation?.rawValue, try now.change.map(StoredPlan.init)?.storedJSON(),
             record.priceChange, now.state.rawValue, now.endedAt, now.endReason?.rawValue, now.failedAt,
@@ -158,10 +178,11 @@ extension ManagedSubscriptionQueries where Connection == any Transaction {
     ///
     /// - Returns: false where it was claimed before.
     package func claimTrial(_ claim: TrialClaim) throws(StoreError) -> Bool {
-        try tx.execute(
+        guard let digest = claim.digests.first, try !isClaimed(claim) else { return false }
+        return try tx.execute(
             """
             INSERT INTO trial_claims (environment, stack_group, kind, digest) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING
-            """, claim.environment.rawValue, claim.group, claim.kind.rawValue, claim.digest) == 1
+            """, claim.environment.rawValue, claim.group, claim.kind.rawValue, digest) == 1
     }
 }
 
@@ -190,6 +211,7 @@ extension ManagedSubscriptionRecord {
         found.nextTryAt = try row.optionalTime("next_try_at")
         found.isStoppedByDispute = try row.optionalText("charging_stopped_by") != nil
         found.heldSeconds = try row.int("held_seconds")
+        found.locale = try row.optionalText("locale")
         subscription = found
         priceChange = try row.optionalID("price_change")
         dueAt = try row.optionalTime("due_at")

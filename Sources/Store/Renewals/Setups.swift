@@ -114,6 +114,11 @@ extension SetupQueries where Connection == any Transaction {
             """, sealed, reference, setup)
     }
 
+    /// Sets the time of the next query about a set-up.
+    package func setNextLook(_ next: Timestamp, of setup: ID<Setup>) throws(StoreError) {
+        try tx.enqueue("UPDATE setups SET look_at = ? WHERE id = ?", next, setup)
+    }
+
     /// Moves a set-up from the state that was read.
     ///
     /// - Returns: false where it has moved since.

@@ -10,13 +10,14 @@ package struct TrialClaim: Sendable, Equatable {
     package let environment: Environment
     package let group: String
     package let kind: Kind
-    /// An HMAC of the user's id, or of the provider's fingerprint of the instrument.
-    package let digest: Data
+    /// The HMAC of the user's id, or of the provider's fingerprint of the instrument, by each key of the ring, the newest
+    /// first: a claim is stored with the first and found by any.
+    package let digests: [Data]
 
-    package init(environment: Environment, group: String, kind: Kind, digest: Data) {
+    package init(environment: Environment, group: String, kind: Kind, digests: [Data]) {
         self.environment = environment
         self.group = group
         self.kind = kind
-        self.digest = digest
+        self.digests = digests
     }
 }

@@ -35,6 +35,7 @@ package struct ReplayInbox: Sendable {
     private let registry: ProviderRegistry
     private let ids: IDSource
     private let policies: OrderPolicies
+    private let billing: Billing
 
     /// - Parameter scratch: an empty database with the schema.
     package init(source: Store, scratch: Store, gateway: Gateway) {
@@ -46,6 +47,7 @@ package struct ReplayInbox: Sendable {
         var policies = gateway.settings.policies
         policies.holdInsteadOfRefunding()
         self.policies = policies
+        billing = gateway.settlements.billing
     }
 
     package func run() async throws -> ReplayReport {
@@ -191,11 +193,11 @@ package struct ReplayInbox: Sendable {
     }
 
     private func settle(_ now: Timestamp, _ body: @escaping @Sendable (inout Settlement) throws -> Void) async throws {
-        let (ids, policies, registry) = (ids, policies, registry)
+        let (ids, policies, registry, billing) = (ids, policies, registry, billing)
         try await scratch.write { tx in
             var settlement = Settlement(
                 tx: tx, ids: ids, now: now, policies: policies, registry: registry,
-                context: AuditContext(actor: .system("replay"), requestID: ""))
+                context: AuditContext(actor: .system("replay"), requestID: ""), billing: billing)
             try body(&settlement)
         }
     }

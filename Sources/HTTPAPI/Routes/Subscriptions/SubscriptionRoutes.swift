@@ -1,6 +1,7 @@
 import Domain
 import Gateway
 import HTTPTypes
+import ProviderKit
 
 /// Routes of a user's subscriptions, for the user, partners and admins.
 struct SubscriptionRoutes {
@@ -35,20 +36,148 @@ struct SubscriptionRoutes {
                     means that the store may have done it: look at the subscription before another extension.
                     """,
                 body: .json(
-                    .object([
-                        "days": .integer(1...90),
-                        "reason_code": .integer(0...3).noted(
-                            "Apple's: 0 undeclared, 1 customer satisfaction, 2 other, 3 outage."),
-                    ])), answers: .data(.subscriptionExtension), refuses: [.conflict, .providerUnavailable],
-                handle: extend),
+                    .object(
+                        ["days": .integer(1...90)],
+                        optional: [
+                            "reason_code": .integer(0...3).orNull.noted(
+                                "Apple's: 0 undeclared, 1 customer satisfaction, 2 other, 3 outage. Needed for a store's "
+                                    + "subscription; one that Paydesk renews ignores it.")
+                        ])), answers: .data(.oneOf([.subscriptionExtension, .subscription])),
+                refuses: [.notFound, .conflict, .providerUnavailable], handle: extend),
+        ] + actRoutes + adminRoutes
+    }
+
+    /// Acts of a user on an own subscription that Paydesk renews.
+    private var actRoutes: [Route] {
+        func act(
+            _ id: String, _ name: String, _ summary: String, body: Shape = .object([:]), answers: Shape = .subscription,
+            refuses: [ErrorID] = [], _ handle: @escaping @Sendable (Call) async throws(GatewayError) -> Answer
+        ) -> Route {
+            Route(
+                id, .post, "/v1/public/subscriptions/{id}/\(name)", .user, sessions: [.portal], .subscriptions, summary,
+                body: .json(body), answers: .data(answers), refuses: [.notFound, .conflict, .providerRejected] + refuses,
+                handle: handle)
+        }
+        return [
+            act("cancelSubscription", "cancel", "Ends a subscription with its period", cancel),
+            act("resumeSubscription", "resume", "Takes a cancellation back", refuses: [.alreadyOwned], resume),
+            act(
+                "changeSubscription", "change", "Asks for another plan from the next period on",
+                body: .object(["sku": .string]), change),
+            act(
+                "replacePaymentMethod", "payment-method", "Replaces the payment method", body: .retry, answers: .contract,
+                refuses: [.requestInProgress, .providerUnavailable], replacePaymentMethod),
+            act(
+                "paySubscription", "pay", "Pays a refused renewal", body: .retry, answers: .contract,
+                refuses: CheckoutRoutes.refusals + [.requestInProgress], pay),
+            Route(
+                "readPaymentMethod", .get, "/v1/public/subscriptions/{id}/payment-method", .user, sessions: [.portal],
+                .subscriptions, "The open contract of a new payment method, again", answers: .data(.contract),
+                refuses: [.notFound, .providerRejected], handle: readPaymentMethod),
         ]
+    }
+
+    private var adminRoutes: [Route] {
+        [
+            Route(
+                "cancelUserSubscription", .post, "/v1/admin/subscriptions/{id}/cancel", .key([.admin]), .subscriptions,
+                "Ends a subscription that Paydesk renews",
+                body: .json(
+                    .object(
+                        [:],
+                        optional: [
+                            "when": .words(SubscriptionActs.CancelTime.self).orNull.noted(
+                                "`period_end` where it is left out."),
+                            "refund": .words(SubscriptionActs.RefundChoice.self).orNull.noted(
+                                "`none` where it is left out; another one needs `now`."),
+                        ])), answers: .data(.subscription), refuses: [.notFound, .conflict, .providerRejected],
+                handle: cancelForUser),
+            Route(
+                "resumeUserSubscription", .post, "/v1/admin/subscriptions/{id}/resume", .key([.admin]), .subscriptions,
+                "Takes a cancellation back", body: .json(.object([:])), answers: .data(.subscription),
+                refuses: [.notFound, .conflict, .alreadyOwned, .providerRejected], handle: resumeForUser),
+            Route(
+                "retrySubscription", .post, "/v1/admin/subscriptions/{id}/retry", .key([.admin]), .subscriptions,
+                "Tries a refused renewal again", note: "Once in 60 seconds, else `rate_limited`.",
+                body: .json(.object([:])), answers: .data(.subscription),
+                refuses: [.notFound, .conflict, .providerRejected, .rateLimited], handle: retry),
+        ]
+    }
+
+    private func cancel(_ call: Call) async throws(GatewayError) -> Answer {
+        _ = try call.decode(NoFields.self)
+        return try .json(
+            try await gateway.subscriptionActs.cancel(
+                call.parameter("id"), by: .user(call.user), context: call.context))
+    }
+
+    private func resume(_ call: Call) async throws(GatewayError) -> Answer {
+        _ = try call.decode(NoFields.self)
+        return try .json(
+            try await gateway.subscriptionActs.resume(
+                call.parameter("id"), by: .user(call.user), context: call.context))
+    }
+
+    private func change(_ call: Call) async throws(GatewayError) -> Answer {
+        let fields = try call.decode(ChangeFields.self)
+        return try .json(
+            try await gateway.subscriptionActs.change(
+                call.parameter("id"), to: fields.sku, by: .user(call.user), context: call.context))
+    }
+
+    private func replacePaymentMethod(_ call: Call) async throws(GatewayError) -> Answer {
+        let request = try call.decode(RetryFields.self).request(call)
+        return try .json(
+            try await gateway.subscriptionActs.replacePaymentMethod(
+                call.parameter("id"), request, by: .user(call.user), context: call.context))
+    }
+
+    private func readPaymentMethod(_ call: Call) async throws(GatewayError) -> Answer {
+        try .json(
+            try await gateway.subscriptionActs.paymentMethodContract(call.parameter("id"), by: .user(call.user)))
+    }
+
+    private func pay(_ call: Call) async throws(GatewayError) -> Answer {
+        let request = try call.decode(RetryFields.self).request(call)
+        return try .json(
+            try await gateway.subscriptionActs.pay(
+                call.parameter("id"), request, by: .user(call.user), context: call.context))
+    }
+
+    private func cancelForUser(_ call: Call) async throws(GatewayError) -> Answer {
+        let fields = try call.decode(CancelFields.self)
+        return try .json(
+            try await gateway.subscriptionActs.cancel(
+                call.parameter("id"), at: try fields.time(), refund: try fields.choice(), context: call.context))
+    }
+
+    private func resumeForUser(_ call: Call) async throws(GatewayError) -> Answer {
+        _ = try call.decode(NoFields.self)
+        return try .json(
+            try await gateway.subscriptionActs.resume(call.parameter("id"), by: .admin, context: call.context))
+    }
+
+    private func retry(_ call: Call) async throws(GatewayError) -> Answer {
+        _ = try call.decode(NoFields.self)
+        return try .json(try await gateway.subscriptionActs.retry(call.parameter("id"), context: call.context))
     }
 
     private func extend(_ call: Call) async throws(GatewayError) -> Answer {
         let fields = try call.decode(ExtensionFields.self)
+        guard RenewalExtension.dayRange.contains(fields.days) else {
+            throw .invalidRequest(field: "days", reason: "must be 1 to 90")
+        }
+        let id = try call.parameter("id")
+        if try await gateway.subscriptions.isManaged(id) {
+            return try .json(
+                try await gateway.subscriptionActs.extend(id, days: fields.days, context: call.context))
+        }
+        guard let reason = fields.reason_code else {
+            throw .invalidRequest(field: "reason_code", reason: "is missing")
+        }
         return try .json(
             try await gateway.subscriptionExtensions.extend(
-                call.parameter("id"), days: fields.days, reasonCode: fields.reason_code, context: call.context))
+                id, days: fields.days, reasonCode: reason, context: call.context))
     }
 
     private func list(_ call: Call) async throws(GatewayError) -> Answer {
@@ -71,23 +200,68 @@ struct SubscriptionRoutes {
 
 private struct ExtensionFields: Decodable {
     let days: Int64
-    let reason_code: Int64
+    let reason_code: Int64?
+}
+
+private struct ChangeFields: Decodable {
+    let sku: String
+}
+
+private struct CancelFields: Decodable {
+    let when: String?
+    let refund: String?
+
+    func time() throws(GatewayError) -> SubscriptionActs.CancelTime {
+        guard let when else { return .periodEnd }
+        guard let known = SubscriptionActs.CancelTime(rawValue: when) else {
+            throw .invalidRequest(
+                field: "when", reason: .words(SubscriptionActs.CancelTime.allCases.map(\.rawValue)))
+        }
+        return known
+    }
+
+    func choice() throws(GatewayError) -> SubscriptionActs.RefundChoice {
+        guard let refund else { return .none }
+        guard let known = SubscriptionActs.RefundChoice(rawValue: refund) else {
+            throw .invalidRequest(
+                field: "refund", reason: .words(SubscriptionActs.RefundChoice.allCases.map(\.rawValue)))
+        }
+        return known
+    }
 }
 
 extension Shape {
     static let subscription = named(
         "Subscription",
         .object([
-            "id": .id("sub"), "sku": .string.orNull.noted("Of the current period's product."),
-            "status": .words(Subscription.Status.self), "product_id": .string,
+            "id": .id("sub"), "source": .words("app_store", "paydesk").noted("The party that renews it."),
+            "manage": .words("app_store", "paydesk").noted("Where its user manages it."),
+            "sku": .string.orNull.noted("Of the current period's product."),
+            "status": .words(Subscription.Status.self), "product_id": .string.orNull,
             "auto_renew_product_id": .string.orNull.noted("The product of the next period; null where none follows."),
             "will_renew": .boolean, "expires_at": .time, "grace_expires_at": .time.orNull,
             "environment": .words(Environment.self), "offer": offer.orNull,
             "price_increase": .words("pending", "accepted").orNull,
             "commitment_expires_at": .time.orNull.noted("The end of a commitment that is billed by the month."),
-            "is_family_shared": .boolean, "original_transaction_id": .string,
+            "is_family_shared": .boolean, "original_transaction_id": .string.orNull,
             "orders": .list(.id("ord")).noted("The newest 100."),
-        ]))
+        ]).adding(managedParts))
+
+    /// The members that are null, false or 0 for a store's subscription.
+    private static let managedParts: KeyValuePairs<String, Shape> = [
+        "period": .object(["unit": .words(BillingPeriod.Unit.self), "count": .integer]).orNull,
+        "period_start": .time.orNull, "period_index": .integer.orNull.noted("0 is the first period, or the trial."),
+        "trial": .boolean, "next_charge_at": .time.orNull, "next_amount": .money.orNull,
+        "cancel_at_period_end": .boolean, "change_to": .string.orNull.noted("The SKU from the next period on."),
+        "price_change": .object(["amount": .money, "effective_at": .time, "applies_at": .time]).orNull,
+        "failed_at": .time.orNull.noted("The first refusal of the renewal that is due."), "tries": .integer,
+        "retry_at": .time.orNull, "refusal": .words(ChargeRefusal.self).orNull,
+        "payment_method": .object([
+            "label": .string.orNull, "brand": .string.orNull, "last4": .string.orNull, "exp_month": .integer.orNull,
+            "exp_year": .integer.orNull,
+        ]).orNull,
+        "ended_at": .time.orNull, "end_reason": .words(ManagedSubscription.EndReason.self).orNull,
+    ]
 
     /// An offer; unknown members are null.
     private static let offer = object([
