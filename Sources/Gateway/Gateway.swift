@@ -58,8 +58,13 @@ package final class Gateway: Sendable {
     package let payPages: PayPages
     package let people: People
     package let reconciliation: Reconciliation
+    package let billingHold: BillingHolds
+    package let priceAnnouncements: PriceAnnouncements
+    package let subscriptionImport: SubscriptionImport
+    package let subscriptionList: SubscriptionList
     let mandateSetups: MandateSetups
     let renewals: Renewals
+    package let renewalMeter = RenewalMeter()
     package let refunds: Refunds
     package let reports: Reports
     let retention: Retention
@@ -140,7 +145,8 @@ package final class Gateway: Sendable {
         userNames = UserNames(store: access)
         users = Users(settlements: settlements)
         wallets = Wallets(store: access, settlements: settlements, ids: ids)
-        workFinder = WorkFinder(store: access, registry: registry, ids: ids, time: time, signals: signals)
+        workFinder = WorkFinder(store: access, registry: registry, ids: ids, time: time, signals: signals,
+            renewals: renewalMeter)
 
         accounts = Accounts(store: access, settlements: settlements, providers: providers, logger: logger)
         attention = Attention(store: access, accounts: accounts)
@@ -148,7 +154,12 @@ package final class Gateway: Sendable {
         paymentAttempts = PaymentAttempts(settlements: settlements)
         paymentOpening = PaymentOpening(settlements: settlements, contracts: contracts, random: random, logger: logger)
         mandateSetups = MandateSetups(settlements: settlements, contracts: contracts, logger: logger)
-        renewals = Renewals(settlements: settlements, attempts: paymentAttempts, logger: logger)
+        billingHold = BillingHolds(settlements: settlements, logger: logger)
+        priceAnnouncements = PriceAnnouncements(settlements: settlements)
+        subscriptionImport = SubscriptionImport(settlements: settlements)
+        subscriptionList = SubscriptionList(store: access, time: time)
+        renewals = Renewals(
+            settlements: settlements, attempts: paymentAttempts, meter: renewalMeter, logger: logger)
         cashier = Cashier(
             settlements: settlements, orders: orders, offers: Offers(store: access, accounts: accounts),
             contracts: contracts, attempts: paymentAttempts, opening: paymentOpening,

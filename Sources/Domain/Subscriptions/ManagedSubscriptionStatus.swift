@@ -1,4 +1,7 @@
 extension ManagedSubscription {
+    /// False for one that nobody sees: it waits for its first payment, or another one began in its place.
+    package var hasBegun: Bool { state != .pending && endReason != .duplicate }
+
     /// The time at which access ends by what is known now; after an end, the earlier of it and the period's.
     package func accessEnd(_ facts: RenewalFacts) -> Timestamp {
         switch state {

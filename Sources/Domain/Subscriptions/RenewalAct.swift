@@ -48,11 +48,12 @@ extension ManagedSubscription {
         if let cancellation { return .end(cancellation) }
         guard let failedAt else { return firstTry(at: now, .tryAgain, isHeld: isHeld) }
         let givenUpAt = givenUp(failedAt, settings)
+        let mayCharge = !isHeld && !isStoppedByDispute
+        // Also an admin's try beyond the usual number; the last try comes at the moment at which it is given up.
+        if mayCharge, let nextTryAt, nextTryAt <= now { return .tryAgain }
         guard now < givenUpAt else { return .end(.paymentFailed) }
-        guard !isHeld, !isStoppedByDispute, tries < BillingSettings.mostTries, let nextTryAt else {
-            return .wait(until: givenUpAt)
-        }
-        return nextTryAt <= now ? .tryAgain : .wait(until: min(nextTryAt, givenUpAt))
+        guard mayCharge, let nextTryAt else { return .wait(until: givenUpAt) }
+        return .wait(until: min(nextTryAt, givenUpAt))
     }
 
     /// The act of a renewal that no provider has refused yet: a charge, or the end of one that lapsed.

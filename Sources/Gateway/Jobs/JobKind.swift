@@ -17,6 +17,10 @@ package enum JobKind: String, Sendable, CaseIterable {
     case renewSubscription = "renew_subscription"
     /// Announces a renewal that comes soon; the subject is the subscription.
     case announceRenewal = "announce_renewal"
+    /// Tells running subscriptions of an announced price; the subject is the announcement.
+    case announcePrices = "announce_prices"
+    /// Asks providers about charges of the days that a restored database does not know; the subject is empty.
+    case checkHeldCharges = "check_held_charges"
     /// Queries a set-up that is not final, or cancels it where its subscription has ended.
     case reconcileSetup = "reconcile_setup"
     /// Revokes a mandate at its provider; the subject is the mandate.
@@ -66,7 +70,8 @@ package enum JobKind: String, Sendable, CaseIterable {
     var isEndless: Bool {
         switch self {
         case .deliverWebhook, .retryDeliveries, .endDeliveries, .replayNotifications, .checkSubscription,
-            .grantUnmapped, .regradePurchases, .renewSubscription, .announceRenewal, .revokeMandate:
+            .grantUnmapped, .regradePurchases, .renewSubscription, .announceRenewal, .revokeMandate,
+            .announcePrices, .checkHeldCharges:
             true
         default: Self.standing.contains(self)
         }
@@ -89,7 +94,8 @@ package enum JobKind: String, Sendable, CaseIterable {
         switch self {
         case .processNotification: [1, 5, 30, 300, 3_600, 21_600]
         case .renewSubscription: [60, 300, 3_600, 21_600]
-        case .announceRenewal: [5, 60, 3_600]
+        case .announceRenewal, .announcePrices: [5, 60, 3_600]
+        case .checkHeldCharges: [30, 60, 300, 900]
         case .revokeMandate: [60, 300, 3_600, 21_600, 86_400]
         case .expireOrder, .reconcilePayment, .reconcileRefund, .reconcileSetup, .completeRequest:
             [60, 300, 3_600, 21_600] + Array(repeating: 86_400, count: 7)

@@ -29,6 +29,8 @@ package struct JobWorker: Sendable {
         case .closeAttempts: try await gateway.reconciliation.closeAttempts(job)
         case .renewSubscription: try await gateway.renewals.act(job)
         case .announceRenewal: try await gateway.renewals.announce(job)
+        case .announcePrices: try await gateway.priceAnnouncements.tell(job)
+        case .checkHeldCharges: try await gateway.billingHold.check(job)
         case .reconcileSetup: try await gateway.mandateSetups.reconcile(job)
         case .revokeMandate: try await gateway.mandateSetups.revoke(job)
         case .completeRequest: try await gateway.reconciliation.completeRequest(job)

@@ -82,6 +82,9 @@ struct ManagedSubscriptionLedger {
         try entitlements.publish(subscription.user)
         if let cause { try emit(cause, standing) }
         if standing.record.dueAt.map({ $0 <= log.now }) ?? false { try actNow(subscription.id) }
+        if standing.record.noticeAt.map({ $0 <= log.now }) ?? false {
+            try makeJob(.announceRenewal, of: subscription.id)
+        }
     }
 
     private func writeGrant(_ standing: inout Standing, revocation: Grant.Revocation??, suspended: Bool?) throws {
@@ -128,9 +131,10 @@ struct ManagedSubscriptionLedger {
     }
 
     /// Makes the job of a subscription at once, where its next act should not wait for the search for work.
-    func actNow(_ id: ID<Subscription>) throws {
-        try tx.jobs.enqueue(
-            log.ids.make(), kind: JobKind.renewSubscription.rawValue, subject: id.rawValue, delay: 0, at: log.now)
+    func actNow(_ id: ID<Subscription>) throws { try makeJob(.renewSubscription, of: id) }
+
+    private func makeJob(_ kind: JobKind, of id: ID<Subscription>) throws {
+        try tx.jobs.enqueue(log.ids.make(), kind: kind.rawValue, subject: id.rawValue, delay: 0, at: log.now)
         followUps.wakeWorkers()
     }
 

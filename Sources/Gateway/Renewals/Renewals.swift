@@ -7,6 +7,7 @@ import Store
 struct Renewals: Sendable {
     let settlements: SettlementRunner
     let attempts: PaymentAttempts
+    let meter: RenewalMeter
     let logger: Logger
 
     /// The most steps of one run; each charge that fails at once may bring another one.
@@ -74,8 +75,11 @@ struct Renewals: Sendable {
             report = try await providers.client(of: account).charge(charge)
         } catch {
             switch error {
-            case .unavailable: return false
+            case .unavailable:
+                meter.count(.unavailable)
+                return false
             case .outcomeUnknown, .unproven:
+                meter.count(.unknown)
                 try await settlements.run(audit) { try $0.payments.markUnknown(charge.payment) }
                 return true
             case .rejected(let reason), .unfit(let reason):
@@ -86,6 +90,7 @@ struct Renewals: Sendable {
                     payment: charge.payment, outcome: .failed(reason: "unsupported"), refusal: .hard)
             }
         }
+        meter.count(RenewalMeter.Outcome(report))
         _ = try await settlements.run(audit) { try $0.apply(.payment(report), from: account.id) }
         return true
     }

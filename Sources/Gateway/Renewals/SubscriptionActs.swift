@@ -158,6 +158,11 @@ package struct SubscriptionActs: Sendable {
 
     // MARK: Reading
 
+    /// - Throws: `notFound`, `subscriptionIs` where it has ended, `providerRejected` for a store's.
+    package func requireRunning(_ id: String, by actor: SubscriptionActor) async throws(GatewayError) {
+        _ = try await running(id, by: actor)
+    }
+
     private func openSetup(of id: ID<Subscription>) async throws(GatewayError) -> OpenedSetupRecord? {
         try await settlements.store.read { db in
             try db.setups.findOpen(of: id).flatMap { try OpenedSetupRecord.load($0, from: db) }
@@ -199,7 +204,7 @@ package struct SubscriptionActs: Sendable {
             else { return nil }
             throw GatewayError.providerRejected(reason: storeRenews)
         }
-        guard record.subscription.state != .pending, user == nil || record.subscription.user == user else {
+        guard record.subscription.hasBegun, user == nil || record.subscription.user == user else {
             return nil
         }
         return record

@@ -32,7 +32,8 @@ extension ManagedSubscriptionLedger {
         terms.days = nil
         let isTrial =
             try offer.sku.trialDays > 0
-            && isEligible(user, account.environment, group: offer.sku.stackGroup, holdings)
+            && TrialDays(of: user, account.environment, billing.secrets, in: tx).isEligible(
+                for: offer.sku.stackGroup)
         return ManagedPlan(
             sku: offer.sku, terms: terms, account: account, price: offer.quote.amount, period: period,
             isTrial: isTrial, locale: request.termsLocale)
@@ -48,16 +49,6 @@ extension ManagedSubscriptionLedger {
         let stored = try tx.subscriptions.find(environment, original: grant.source.id, holder: nil)
         guard let stored else { throw GatewayError.alreadyOwned }
         throw GatewayError.subscriptionRuns(stored.id, .appStore)
-    }
-
-    /// Returns whether a user may have the trial of a group: no subscription, pass or trial of it was ever theirs.
-    func isEligible(
-        _ user: ID<User>, _ environment: Environment, group: String, _ holdings: GroupHoldings
-    ) throws -> Bool {
-        let claim = TrialClaim(
-            environment: environment, group: group, kind: .user, digests: billing.secrets.digests(user.rawValue))
-        return try !tx.managedSubscriptions.hasBegun(of: user, environment, group: group)
-            && !tx.managedSubscriptions.isClaimed(claim) && !holdings.hasHad(group)
     }
 
     /// Writes the subscription that an order is to begin, and returns the order with it.

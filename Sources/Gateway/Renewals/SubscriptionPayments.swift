@@ -42,6 +42,8 @@ extension ManagedSubscriptionLedger {
         let hadMandate = try tx.mandates.findActive(of: period.subscription) != nil
         if order.origin == .renewal {
             cause = standing.subscription.renew(paidAt: log.now)
+            // A changed plan has its own price.
+            if cause == .changed { standing.record.priceChange = nil }
         } else {
             standing.subscription.begin(paidAt: log.now)
             cause = .started
@@ -108,15 +110,18 @@ extension ManagedSubscriptionLedger {
 
     /// Stores a mandate in place of the active one, which is revoked afterwards.
     ///
-    /// - Parameter isActive: false for a mandate that only is to be revoked.
+    /// - Parameters:
+    ///   - isActive: false for a mandate that only is to be revoked.
+    ///   - ownsCustomer: false where the provider's customer was not made for this subscription.
     @discardableResult
     func keep(
-        _ mandate: ProviderMandate, for subscription: ManagedSubscription, isActive: Bool = true
+        _ mandate: ProviderMandate, for subscription: ManagedSubscription, isActive: Bool = true,
+        ownsCustomer: Bool = true
     ) throws -> ID<Mandate> {
         let id: ID<Mandate> = log.ids.make()
         if isActive, let earlier = try tx.mandates.findActive(of: subscription.id) { try revoke(earlier.id) }
         var record = try billing.secrets.seal(
-            mandate, as: id, of: subscription, ownsCustomer: true, at: log.now)
+            mandate, as: id, of: subscription, ownsCustomer: ownsCustomer, at: log.now)
         if !isActive { record = record.inState(.revoking) }
         try tx.mandates.insert(record)
         return id
@@ -144,6 +149,17 @@ extension ManagedSubscriptionLedger {
                 of: subscription.stackGroup, at: log.now) != nil
         else { return nil }
         return .replaced
+    }
+
+    /// Ends the managed subscription of a group with its period where a store's has begun beside it.
+    func followStore(of user: ID<User>, _ environment: Environment, group: String) throws {
+        guard
+            let record = try tx.managedSubscriptions.findRunning(of: user, environment, group: group),
+            record.subscription.cancellation == nil, let reason = try overlap(of: record.subscription),
+            var standing = try lock(record.subscription.id)
+        else { return }
+        standing.subscription.cancellation = reason
+        try save(standing, .overlap)
     }
 
     /// Announces that a subscription ends because a store's runs beside it.

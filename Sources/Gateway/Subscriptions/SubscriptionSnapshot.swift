@@ -4,7 +4,7 @@ package import Store
 /// A subscription in the form that clients and events have (`docs/api.md`, section 4).
 package struct SubscriptionSnapshot: Encodable, Sendable, Equatable {
     /// The party that renews a subscription, and with whom it is managed.
-    package enum Source: String, Encodable, Sendable {
+    package enum Source: String, Encodable, Sendable, CaseIterable {
         case appStore = "app_store"
         case paydesk
     }

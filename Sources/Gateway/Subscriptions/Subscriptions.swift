@@ -46,7 +46,7 @@ package struct Subscriptions: Sendable {
         let found = try await store.read { db -> SubscriptionSnapshot? in
             guard let id = ID<Subscription>(id), let user = try db.users.findID(user) else { return nil }
             if let managed = try db.managedSubscriptions.find(id) {
-                guard managed.subscription.user == user, managed.subscription.state != .pending else { return nil }
+                guard managed.subscription.user == user, managed.subscription.hasBegun else { return nil }
                 return try ManagedSnapshots.load(managed, from: db, at: now)
             }
             guard let record = try db.subscriptions.find(id), try db.subscriptions.isHolder(user, of: record)

@@ -112,6 +112,10 @@ extension ErrorReply {
             self.init(
                 .conflict, "The order belongs to a subscription, which alone pays or closes it.",
                 "该订单属于订阅,只能通过订阅支付或关闭。", ["subscription_id": .string(id.rawValue)])
+        case .chargesUnchecked(let count):
+            self.init(
+                .conflict, "The providers of \(count) subscriptions were not asked yet what they charged.",
+                "还有 \(count) 个订阅的支付渠道未查询扣款情况。", ["unchecked": .integer(count)])
         case .subscriptionIs(let status, let reason):
             self.init(
                 .conflict, "The subscription does not allow that: \(reason.english).", "订阅不允许此操作:\(reason.chinese)。",

@@ -29,6 +29,8 @@ extension Migrations {
             cancellation {text} CHECK (cancellation IN ('canceled', 'replaced', 'mandate_ended')),
             plan {text},
             price_change {text},
+            price_told {text},
+            checked_at {int},
             state {text} NOT NULL CHECK (state IN ('pending', 'running', 'ended')),
             ended_at {int},
             end_reason {text} CHECK (end_reason IN ('canceled', 'payment_failed', 'refunded', 'disputed', 'erased',
@@ -57,6 +59,9 @@ extension Migrations {
         CREATE INDEX managed_subscriptions_by_user ON managed_subscriptions (user_id, id);
         CREATE INDEX managed_subscriptions_by_sku ON managed_subscriptions (sku, id);
         CREATE INDEX managed_subscriptions_by_account ON managed_subscriptions (account, id);
+        CREATE INDEX managed_subscriptions_by_price ON managed_subscriptions (price_change)
+            WHERE price_change IS NOT NULL;
+        CREATE INDEX managed_subscriptions_to_check ON managed_subscriptions (checked_at, id) WHERE state = 'running';
         CREATE INDEX managed_subscriptions_due ON managed_subscriptions (due_at) WHERE due_at IS NOT NULL;
         CREATE INDEX managed_subscriptions_notices ON managed_subscriptions (notice_at) WHERE notice_at IS NOT NULL;
         CREATE TABLE subscription_timeline (

@@ -40,6 +40,9 @@ extension Transaction {
 }
 
 extension ManagedSubscriptionQueries {
+    /// The condition that a subscription has begun: it is neither pending, nor ended because another one began first.
+    static var hasBegun: String { "state <> 'pending' AND (end_reason IS NULL OR end_reason <> 'duplicate')" }
+
     package func find(_ id: ID<Subscription>) throws(StoreError) -> ManagedSubscriptionRecord? {
         try db.row("SELECT * FROM managed_subscriptions WHERE id = ?", id).map(ManagedSubscriptionRecord.init(row:))
     }
@@ -62,7 +65,7 @@ extension ManagedSubscriptionQueries {
     ) throws(StoreError) -> [ManagedSubscriptionRecord] {
         try db.rows(
             """
-            SELECT * FROM managed_subscriptions WHERE user_id = ? AND id < ? AND state <> 'pending'
+            SELECT * FROM managed_subscriptions WHERE user_id = ? AND id < ? AND \(Self.hasBegun)
             ORDER BY id DESC LIMIT ?
             """, [user, last?.rawValue ?? "~", limit]
         ).map(ManagedSubscriptionRecord.init(row:))
@@ -82,7 +85,7 @@ extension ManagedSubscriptionQueries {
         try db.row(
             """
             SELECT id FROM managed_subscriptions WHERE user_id = ? AND environment = ? AND stack_group = ?
-                AND state <> 'pending' LIMIT 1
+                AND \(Self.hasBegun) LIMIT 1
             """, user, environment.rawValue, group) != nil
     }
 

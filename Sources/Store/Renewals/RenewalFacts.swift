@@ -38,6 +38,24 @@ extension ManagedSubscriptionQueries {
             """, subscription) != nil
     }
 
+    /// Counts the subscriptions on which an act was due before a time.
+    package func countDue(before time: Timestamp) throws(StoreError) -> Int64 {
+        try db.row(
+            "SELECT COUNT(*) AS n FROM managed_subscriptions WHERE due_at IS NOT NULL AND due_at < ?", time
+        )?.int("n") ?? 0
+    }
+
+    /// Counts the running subscriptions of each account.
+    package func countRunning() throws(StoreError) -> [AccountID: Int64] {
+        var found: [AccountID: Int64] = [:]
+        for row in try db.rows(
+            "SELECT account, COUNT(*) AS n FROM managed_subscriptions WHERE state = 'running' GROUP BY account", [])
+        {
+            found[try row.account("account")] = try row.int("n")
+        }
+        return found
+    }
+
     /// Lists the orders of a subscription, the newest of them up to a limit, oldest first.
     package func orders(of subscription: ID<Subscription>, limit: Int64) throws(StoreError) -> [ID<Order>] {
         try db.rows(

@@ -37,6 +37,7 @@ extension VerifyReceiptStatus {
         case .noProviderAvailable, .noProvider: self = .notConfigured
         case .invalidNotification, .notFound, .unknown, .methodNotAllowed, .orderNotFound, .skuNotFound,
             .unknownProduct, .alreadyOwned, .subscriptionRuns, .belongsToSubscription, .subscriptionIs,
+            .chargesUnchecked,
             .orderNotOpen, .contractGone, .purchaseBelongsToAnotherUser, .purchaseRevoked, .conflict, .sessionOver,
             .orderIsPaid,
             .idempotencyKeyReused,

@@ -80,6 +80,52 @@ struct SubscriptionRoutes {
     private var adminRoutes: [Route] {
         [
             Route(
+                "listAllSubscriptions", .get, "/v1/admin/subscriptions", .key([.admin, .adminRead]), .subscriptions,
+                "Subscriptions of all users",
+                note: "A page may be short although `next_cursor` goes on: a status is computed, not stored.",
+                query: [
+                    .query("status", .words(Subscription.Status.self), "Only those in this status."),
+                    .query("sku", .string, "Only those of this SKU."),
+                    .query("account", .string, "Only those of this account."),
+                    .query("user_id", .string, "Only those of this user."),
+                    .query("source", .words(SubscriptionSnapshot.Source.self), "Only those that this party renews."),
+                ] + Route.Query.page(of: "sub"), answers: .page(.subscription), handle: listAll),
+            Route(
+                "importSubscription", .post, "/v1/admin/subscriptions/import", .key([.admin]), .subscriptions,
+                "Takes over a subscription that runs elsewhere",
+                note: "The provider verifies the mandate. The same `external_id` on the account again is the same one.",
+                query: Route.Query.dryRun,
+                body: .json(
+                    .object(
+                        [
+                            "external_id": .string(1...255), "user_id": .string, "sku": .string, "account": .string,
+                            "mandate": .object(["reference": .string], optional: ["customer": .string.orNull]),
+                            "period_end": .time,
+                        ], optional: ["period_start": .time.orNull, "price": .money.orNull])),
+                answers: .data(.subscription), refuses: [.conflict, .providerUnavailable], handle: importOne),
+            Route(
+                "announcePrice", .post, "/v1/admin/skus/{id}/price-change", .key([.admin]), .subscriptions,
+                "Announces a price for the subscriptions that run",
+                note: """
+                    It holds from each one's first period that starts at or after `effective_at`. A higher price needs \
+                    the notice of `billing.notice_days`.
+                    """,
+                body: .json(.object(["prices": .list(.money, 1...200), "effective_at": .time])),
+                answers: .data(.object(["id": .id("prc"), "affected": .integer])), refuses: [.skuNotFound],
+                handle: announcePrice),
+            Route(
+                "readBilling", .get, "/v1/admin/billing", .key([.admin, .adminRead]), .subscriptions,
+                "The hold of renewals", answers: .data(.billing), handle: readBilling),
+            Route(
+                "holdBilling", .post, "/v1/admin/billing", .key([.admin]), .subscriptions,
+                "Holds every charge of a mandate, or goes on",
+                note: "For a restored database, which does not know what the last days charged.",
+                body: .json(
+                    .object(
+                        ["hold": .boolean],
+                        optional: ["reason": .plain(0...500).orNull, "accept_unchecked": .boolean.orNull])),
+                answers: .data(.billing), refuses: [.conflict], handle: holdBilling),
+            Route(
                 "cancelUserSubscription", .post, "/v1/admin/subscriptions/{id}/cancel", .key([.admin]), .subscriptions,
                 "Ends a subscription that Paydesk renews",
                 body: .json(
@@ -104,7 +150,13 @@ struct SubscriptionRoutes {
         ]
     }
 
+    /// Refuses an act on a subscription that is not the caller's, or has ended, before its body is looked at.
+    private func requireRunning(_ call: Call) async throws(GatewayError) {
+        try await gateway.subscriptionActs.requireRunning(call.parameter("id"), by: .user(call.user))
+    }
+
     private func cancel(_ call: Call) async throws(GatewayError) -> Answer {
+        try await requireRunning(call)
         _ = try call.decode(NoFields.self)
         return try .json(
             try await gateway.subscriptionActs.cancel(
@@ -112,6 +164,7 @@ struct SubscriptionRoutes {
     }
 
     private func resume(_ call: Call) async throws(GatewayError) -> Answer {
+        try await requireRunning(call)
         _ = try call.decode(NoFields.self)
         return try .json(
             try await gateway.subscriptionActs.resume(
@@ -119,6 +172,7 @@ struct SubscriptionRoutes {
     }
 
     private func change(_ call: Call) async throws(GatewayError) -> Answer {
+        try await requireRunning(call)
         let fields = try call.decode(ChangeFields.self)
         return try .json(
             try await gateway.subscriptionActs.change(
@@ -126,6 +180,7 @@ struct SubscriptionRoutes {
     }
 
     private func replacePaymentMethod(_ call: Call) async throws(GatewayError) -> Answer {
+        try await requireRunning(call)
         let request = try call.decode(RetryFields.self).request(call)
         return try .json(
             try await gateway.subscriptionActs.replacePaymentMethod(
@@ -138,6 +193,7 @@ struct SubscriptionRoutes {
     }
 
     private func pay(_ call: Call) async throws(GatewayError) -> Answer {
+        try await requireRunning(call)
         let request = try call.decode(RetryFields.self).request(call)
         return try .json(
             try await gateway.subscriptionActs.pay(
@@ -155,6 +211,47 @@ struct SubscriptionRoutes {
         _ = try call.decode(NoFields.self)
         return try .json(
             try await gateway.subscriptionActs.resume(call.parameter("id"), by: .admin, context: call.context))
+    }
+
+    private func listAll(_ call: Call) async throws(GatewayError) -> Answer {
+        var query = SubscriptionQuery(
+            status: try call.choice("status"), sku: call.query["sku"], account: call.query["account"],
+            source: try call.choice("source"))
+        query.user = try call.query["user_id"].map { (name) throws(GatewayError) in try UserName.parse(name) }
+        let page = try await gateway.subscriptionList.list(query, cursor: call.cursor, limit: call.limit)
+        return try await .page(page)
+    }
+
+    private func importOne(_ call: Call) async throws(GatewayError) -> Answer {
+        let imported = try call.decode(ImportFields.self).imported()
+        return try .json(
+            try await gateway.subscriptionImport.run(
+                imported, isDry: try call.flag("dry_run") == true, context: call.context))
+    }
+
+    private func announcePrice(_ call: Call) async throws(GatewayError) -> Answer {
+        let fields = try call.decode(PriceChangeFields.self)
+        return try .json(
+            try await gateway.priceAnnouncements.announce(
+                call.parameter("id"), fields.prices, effectiveAt: Timestamp(fields.effective_at),
+                context: call.context))
+    }
+
+    private func readBilling(_ call: Call) async throws(GatewayError) -> Answer {
+        try .json(try await gateway.billingHold.read())
+    }
+
+    private func holdBilling(_ call: Call) async throws(GatewayError) -> Answer {
+        let fields = try call.decode(HoldFields.self)
+        guard fields.hold else {
+            return try .json(
+                try await gateway.billingHold.end(
+                    acceptsUnchecked: fields.accept_unchecked ?? false, context: call.context))
+        }
+        guard let reason = fields.reason, reason.hasScalars(1...500), reason.isPlain else {
+            throw .invalidRequest(field: "reason", reason: .length(1...500))
+        }
+        return try .json(try await gateway.billingHold.begin(reason: reason, context: call.context))
     }
 
     private func retry(_ call: Call) async throws(GatewayError) -> Answer {
@@ -201,6 +298,40 @@ struct SubscriptionRoutes {
 private struct ExtensionFields: Decodable {
     let days: Int64
     let reason_code: Int64?
+}
+
+private struct PriceChangeFields: Decodable {
+    let prices: [Money]
+    let effective_at: Int64
+}
+
+private struct HoldFields: Decodable {
+    let hold: Bool
+    let reason: String?
+    let accept_unchecked: Bool?
+}
+
+private struct ImportFields: Decodable {
+    struct Mandate: Decodable {
+        let reference: String
+        let customer: String?
+    }
+
+    let external_id: String
+    let user_id: String
+    let sku: String
+    let account: String
+    let mandate: Mandate
+    let period_start: Int64?
+    let period_end: Int64
+    let price: Money?
+
+    func imported() throws(GatewayError) -> ImportedSubscription {
+        ImportedSubscription(
+            externalID: external_id, user: try UserName.parse(user_id), sku: sku, account: account,
+            reference: mandate.reference, customer: mandate.customer, periodStart: period_start.map(Timestamp.init(_:)),
+            periodEnd: Timestamp(period_end), price: price)
+    }
 }
 
 private struct ChangeFields: Decodable {
@@ -262,6 +393,10 @@ extension Shape {
         ]).orNull,
         "ended_at": .time.orNull, "end_reason": .words(ManagedSubscription.EndReason.self).orNull,
     ]
+
+    fileprivate static let billing = object([
+        "hold": .object(["since": .time, "reason": .string, "due": .integer, "unchecked": .integer]).orNull
+    ])
 
     /// An offer; unknown members are null.
     private static let offer = object([
