@@ -150,6 +150,7 @@ extension ManagedSubscriptionLedger {
             id: charge.payment, order: order.id, account: subscription.account, amount: charge.amount,
             platform: order.platform, returnURL: nil, environment: subscription.environment, createdAt: log.now)
         try tx.payments.insert(payment, recurring: true, accepts: [])
+        try log.appendTimeline(order, "payment.created", "\(payment.id) \(subscription.account.rawValue)")
         guard let locked = try LockedPayment.lock(payment.id, in: tx) else { return }
         try payments.apply(
             PaymentReport(payment: payment.id, outcome: .succeeded(charge.amount), reference: charge.reference),

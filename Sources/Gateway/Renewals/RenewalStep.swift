@@ -9,6 +9,8 @@ enum RenewalStep: Sendable {
     case later
     /// The charge to make, or to repeat with the same key.
     case charge(ChargeIntent)
+    /// The account is not configured: nothing can be charged, and nothing is intended.
+    case waitForAccount
     /// The charge of an order to withdraw, because the subscription is not to renew any more.
     case withdraw(ID<Order>)
 }
@@ -43,11 +45,18 @@ extension ManagedSubscriptionLedger {
             let isAtEnd = !standing.facts.hasOpenOrder && reason != .lapsed
             try end(standing, reason, at: isAtEnd ? standing.subscription.periodEnd : log.now)
             return .done
-        case .begin: return try begin(standing)
+        case .begin:
+            guard hasAccount(standing.subscription) else { return .waitForAccount }
+            return try begin(standing)
         case .tryAgain:
+            guard hasAccount(standing.subscription) else { return .waitForAccount }
             guard let id = standing.openOrder, let order = try tx.orders.lock(id) else { return .done }
             return try charge(order, standing)
         }
+    }
+
+    private func hasAccount(_ subscription: ManagedSubscription) -> Bool {
+        entitlements.registry[subscription.account] != nil
     }
 
     private func unsentCharge(of order: ID<Order>) throws -> PaymentRecord? {

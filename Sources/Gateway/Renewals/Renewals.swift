@@ -23,6 +23,11 @@ struct Renewals: Sendable {
             switch step {
             case .done: return .done
             case .later: return .again(after: 1)
+            case .waitForAccount:
+                logger.warning(
+                    "a subscription cannot be renewed, because its account is not configured",
+                    metadata: ["subscription": "\(id)"])
+                return .pending
             case .withdraw(let order):
                 let cancelled = try await attempts.cancel(of: order, audit: job.audit)
                 guard cancelled.allAnswered else { return .pending }

@@ -18,8 +18,8 @@ extension BillingHoldQueries {
         try db.row(
             """
             SELECT COUNT(*) AS n FROM managed_subscriptions
-            WHERE state = 'running' AND (checked_at IS NULL OR checked_at < ?)
-            """, since
+            WHERE state = 'running' AND created_at < ? AND (checked_at IS NULL OR checked_at < ?)
+            """, since, since
         )?.int("n") ?? 0
     }
 
@@ -30,8 +30,9 @@ extension BillingHoldQueries {
         try db.rows(
             """
             SELECT * FROM managed_subscriptions
-            WHERE state = 'running' AND (checked_at IS NULL OR checked_at < ?) AND id > ? ORDER BY id LIMIT ?
-            """, [since, last, limit]
+            WHERE state = 'running' AND created_at < ? AND (checked_at IS NULL OR checked_at < ?) AND id > ?
+            ORDER BY id LIMIT ?
+            """, [since, since, last, limit]
         ).map(ManagedSubscriptionRecord.init(row:))
     }
 

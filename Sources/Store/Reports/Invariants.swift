@@ -163,7 +163,7 @@ extension InvariantRule {
         InvariantRule(
             invariant: 9, detail: "a paid order has no order.paid event",
             sql: """
-                SELECT o.id AS subject FROM orders o WHERE o.state = 'paid'
+                SELECT o.id AS subject FROM orders o WHERE o.state = 'paid' AND o.origin <> 'import'
                   AND NOT EXISTS (SELECT 1 FROM events e WHERE e.subject = o.id AND e.type = 'order.paid')
                 """),
         InvariantRule(

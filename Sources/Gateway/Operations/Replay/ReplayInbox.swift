@@ -87,7 +87,9 @@ package struct ReplayInbox: Sendable {
             try await settle(step.at) { settlement in
                 // Statements of stores are left out here: they are applied with the purchases and subscriptions that
                 // they led to.
-                for fact in facts { _ = try settlement.apply(fact, from: account, isStored: true) }
+                for fact in facts where try Self.isApplied(fact, in: settlement.tx) {
+                    _ = try settlement.apply(fact, from: account, isStored: true)
+                }
             }
         case .close:
             guard let id = ID<Order>(step.subject) else { return }
@@ -114,6 +116,16 @@ package struct ReplayInbox: Sendable {
             }
         case .purchase:
             try await attach(step)
+        }
+    }
+
+    /// False for a fact about a managed subscription, whose orders are taken over as they are.
+    private static func isApplied(_ fact: ProviderFact, in tx: any Transaction) throws -> Bool {
+        switch fact {
+        case .setup, .mandate: false
+        case .store: true
+        case .payment, .refund, .dispute:
+            try fact.payment.flatMap { try tx.orders.find(of: $0).value() }?.period == nil
         }
     }
 
