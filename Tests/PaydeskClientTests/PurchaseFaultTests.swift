@@ -107,7 +107,8 @@ struct PurchaseFaultTests {
                 let waited = try await device.drain(queue)
                 #expect(waited.filter { $0 > 0 } == pauses)
             }
-            #expect(await device.storefront.finished == [sale.id] && (try device.records()) == [])
+            #expect(await device.storefront.finished == [sale.id])
+            #expect(try device.records() == [])
             #expect(try await server.orders("alice") == 1)
             #expect(try await server.desk(of: "alice").entitlements().owns("vip_month"))
         }
@@ -128,7 +129,8 @@ struct PurchaseFaultTests {
                     pauses.append(try await device.time.advanceToNext())
                     try await eventually("another try") {
                         let next = await queue.waiting().first?.nextAt ?? 0
-                        return await device.transport.attaches.count > tries && next > device.time.now
+                        guard next > device.time.now else { return false }
+                        return await device.transport.attaches.count > tries
                     }
                 }
                 #expect(Array(pauses.prefix(10)) == [1, 2, 4, 8, 16, 32, 64, 128, 256, 300])
@@ -282,7 +284,8 @@ struct PurchaseFaultTests {
             let queue = device.queue(full)
             let events = await queue.events()
             #expect(try await queue.purchase(sale.product) == .kept)
-            #expect(try device.records() == [] && (await device.storefront.finished) == [])
+            #expect(try device.records() == [])
+            #expect(await device.storefront.finished == [])
             for await event in events {
                 if case .notWritten(let record, _) = event {
                     #expect(record.transactionID == sale.id)
@@ -316,7 +319,8 @@ struct PurchaseFaultTests {
                 }
                 #expect(unreadable == ["2.json", FileNames.name(sale.id)])
             }
-            #expect(await device.storefront.finished == [sale.id] && (try device.files.names()) == [])
+            #expect(await device.storefront.finished == [sale.id])
+            #expect(try device.files.names() == [])
             let aside = try FileManager.default.contentsOfDirectory(atPath: device.files.url.path)
             #expect(aside.count { $0.hasPrefix(".unreadable-") } == 2)
         }

@@ -1,4 +1,5 @@
 import Foundation
+import Synchronization
 import TestSupport
 import Testing
 
@@ -89,9 +90,33 @@ struct ScreenModelTests {
             let queue = model.queue
             try await device.running(queue) {
                 _ = try await device.drain(queue)
-                try await eventually("it is purchased") { await model.state.shop.purchase == .purchased }
-                try await eventually("a member") { await model.state.isMember }
+                try await eventually("it is purchased") { model.state.shop.purchase == .purchased }
+                try await eventually("a member") { model.state.isMember }
             }
+            following.cancel()
+            await following.value
+        }
+    }
+
+    @Test func `a payment elsewhere is waited for, and arrives`() async throws {
+        try await Self.with { device, model, _ in
+            await model.load()
+            model.select("com.example.month")
+            let server = device.server
+            let order = Mutex("")
+            // The page of a payment is for browsers; the model only has to wait.
+            await model.purchase(platform: .web, accept: [.url]) { contract in
+                order.withLock { $0 = contract.paymentID ?? "" }
+                return false
+            }
+            #expect(model.state.shop.purchase == .pending(.payment) && !model.state.isMember)
+            let following = Task { await model.run() }
+            let paid = await LoopbackHTTP.send(
+                "POST", "/sandbox/\(order.withLock { $0 })", port: server.port,
+                headers: ["Content-Type": "application/x-www-form-urlencoded"], body: "outcome=succeed")
+            #expect(paid?.status == 200)
+            await model.refresh()
+            try await eventually("it is purchased") { model.state.shop.purchase == .purchased }
             following.cancel()
             await following.value
         }
@@ -173,11 +198,13 @@ struct ScreenModelTests {
 
     @Test func `no Chinese text has English words, and none is empty`() {
         let states: [PurchaseState] =
-            [.inProgress, .purchased, .pending(.approval), .pending(.confirmation), .cancelled]
+            [
+                .inProgress, .purchased, .pending(.approval), .pending(.confirmation), .pending(.payment), .cancelled,
+            ]
             + [
                 .store(.cancelled), .store(.invalidPayment), .store(.notAllowed), .store(.notAvailable),
                 .store(.noNetwork), .server(.noAnswer("x")), .server(.foreignAnswer(status: 200)),
-                .server(.loggedOut), .snapshot(.signature), .alreadyOwned, .noProducts,
+                .server(.loggedOut), .snapshot(.signature), .alreadyOwned, .noProducts, .notPaid,
             ].map(PurchaseState.failed)
         for state in states {
             let (english, chinese) = (state.text(.english), state.text(.chinese))

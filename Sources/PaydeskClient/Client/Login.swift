@@ -15,7 +15,7 @@ struct Login: Sendable, Equatable {
         let parts = token.split(separator: ".", omittingEmptySubsequences: false)
         guard parts.count == 3, let payload = Base64URL.decoded(parts[1]),
             let claims = try? JSONDecoder().decode([String: AttributeValue].self, from: payload),
-            case .text(let user)? = claims[claim], !user.isEmpty
+            let user = claims[claim]?.text ?? claims[claim]?.integer.map(String.init), !user.isEmpty
         else { return nil }
         self.token = token
         self.user = user

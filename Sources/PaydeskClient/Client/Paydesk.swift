@@ -23,13 +23,14 @@ public struct Paydesk: Sendable {
         language: ClientLanguage = .preferred, userClaim: String = "sub",
         transport: any ClientTransport = URLSessionTransport(), time: ClientTime = .system
     ) {
-        self.baseURL = baseURL
+        let address = baseURL.absoluteString
+        self.baseURL = address.hasSuffix("/") ? URL(string: String(address.dropLast())) ?? baseURL : baseURL
         self.token = token
         self.language = language
         self.userClaim = userClaim
         self.transport = transport
         self.time = time
-        folder = storage.folder(of: baseURL)
+        folder = storage.folder(of: self.baseURL)
     }
 
     /// The user who is logged in now.
@@ -46,7 +47,7 @@ public struct Paydesk: Sendable {
         _ method: String, _ path: String, token: String?, query: [String: String?] = [:], body: Data? = nil
     ) throws -> ClientRequest {
         var parts = URLComponents(url: baseURL, resolvingAgainstBaseURL: false)
-        let base = (parts?.percentEncodedPath ?? "").trimmingSuffix("/")
+        let base = parts?.percentEncodedPath ?? ""
         parts?.percentEncodedPath = base + path
         let items = query.compactMap { name, value in value.map { URLQueryItem(name: name, value: $0) } }
         if !items.isEmpty { parts?.queryItems = items.sorted { $0.name < $1.name } }
@@ -101,10 +102,6 @@ public struct Paydesk: Sendable {
 }
 
 extension String {
-    fileprivate func trimmingSuffix(_ suffix: String) -> String {
-        hasSuffix(suffix) ? String(dropLast(suffix.count)) : self
-    }
-
     /// This text as one segment of a path.
     var pathSegment: String {
         addingPercentEncoding(withAllowedCharacters: .alphanumerics.union(CharacterSet(charactersIn: "-_.~"))) ?? ""

@@ -158,7 +158,9 @@ public actor PurchaseCoordinator<Store: Storefront> {
     private func accountToken(of login: Login) async throws -> UUID {
         load()
         do {
-            let token = try await desk.membership().appAccountToken
+            // The customer waits for Apple's sheet meanwhile.
+            let status: MembershipStatus = try await desk.call("GET", "/v1/public/iap/apple/status", patience: 4)
+            let token = status.appAccountToken
             // Another user may have logged in meanwhile.
             guard try await desk.login().user == login.user else { throw PaydeskError.loggedOut }
             remember(token, of: login.user)

@@ -7,6 +7,8 @@ public enum PurchaseState: Sendable, Equatable {
         case approval
         /// Apple has the money; the server has not confirmed it yet.
         case confirmation
+        /// The payer pays elsewhere.
+        case payment
     }
 
     case notStarted
@@ -29,6 +31,9 @@ public enum PurchaseState: Sendable, Equatable {
             language.choose(
                 "Paid. The purchase is kept on this device and will be confirmed as soon as the server answers.",
                 "已付款。购买记录已保存在本机，服务器恢复后会自动确认。")
+        case .pending(.payment):
+            language.choose(
+                "Waiting for the payment. It is added here as soon as it is paid.", "等待付款。付款后会自动到账。")
         case .cancelled: language.choose("Purchase cancelled. Nothing was charged.", "已取消购买，没有扣款。")
         case .failed(let failure): failure.text(language)
         }
@@ -41,6 +46,8 @@ public enum ClientFailure: Error, Sendable, Equatable {
     case server(PaydeskError)
     case snapshot(SnapshotRefusal)
     case alreadyOwned
+    /// A payment did not succeed.
+    case notPaid
     /// The App Store knows none of the products.
     case noProducts
     case other(String)
@@ -66,6 +73,10 @@ public enum ClientFailure: Error, Sendable, Equatable {
                 "The server's answer could not be verified. Nothing was changed; try again later.",
                 "无法验证服务器的回复。没有任何更改，请稍后再试。")
         case .alreadyOwned: language.choose("You own this already.", "已经拥有，无需重复购买。")
+        case .notPaid:
+            language.choose(
+                "The payment did not succeed and nothing was charged. Try another way to pay.",
+                "付款未成功，没有扣款。请换一种支付方式。")
         case .noProducts:
             language.choose("Nothing is on sale here at the moment. Try again later.", "目前没有可购买的商品，请稍后再试。")
         case .other(let words):

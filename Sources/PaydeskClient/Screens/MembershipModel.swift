@@ -62,6 +62,12 @@ public final class MembershipModel<Store: Storefront> {
         await readCurrent()
     }
 
+    /// Asks the server for what the user owns: when the payer comes back from elsewhere.
+    public func refresh() async {
+        await shop.refreshOwned()
+        await readCurrent()
+    }
+
     /// Chooses a plan by its product id.
     public func select(_ id: String) { if state.shop.items.contains(where: { $0.id == id }) { state.selected = id } }
 
@@ -76,16 +82,18 @@ public final class MembershipModel<Store: Storefront> {
     ///
     /// - Parameter exit: acts on the contract; false says that the payer was sent away.
     public func purchase(
-        accept: [ContractType], currency: String? = nil, exit: @Sendable (Contract) async throws -> Bool
+        platform: ClientPlatform = .ios, accept: [ContractType], currency: String? = nil,
+        exit: @Sendable (Contract) async throws -> Bool
     ) async {
         guard let item = state.shop.items.first(where: { $0.id == state.selected }) else { return }
         await shop.begin(item.id) {
             let outcome = try await shop.desk.pay(
-                sku: item.sku.sku, currency: currency, accept: accept, exit: exit)
+                sku: item.sku.sku, currency: currency, platform: platform, accept: accept, exit: exit)
             return switch outcome {
-            case .paid: .purchased(nil)
-            case .open, .left: .kept
-            case .closed, .failed: .cancelled
+            case .paid: .purchased
+            case .open, .left: .pending(.payment)
+            case .closed: .cancelled
+            case .failed: .failed(.notPaid)
             }
         }
         await readCurrent()

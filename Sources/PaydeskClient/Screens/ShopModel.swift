@@ -82,26 +82,31 @@ public final class ShopModel<Store: Storefront> {
         guard !item.isOwned || item.sku.kind != "non_consumable" else {
             return say(ClientFailure.alreadyOwned.text(desk.language))
         }
-        await begin(id) { try await self.coordinator.purchase(id) }
+        await begin(id) {
+            switch try await self.coordinator.purchase(id) {
+            case .purchased: .purchased
+            case .kept: .pending(.confirmation)
+            case .pending: .pending(.approval)
+            case .cancelled: .cancelled
+            case .refused(let refusal): throw PaydeskError.refused(refusal)
+            }
+        }
     }
 
     /// Runs a purchase and shows its end.
-    func begin(_ id: String, _ body: () async throws -> PurchaseOutcome) async {
+    func begin(_ id: String, _ body: () async throws -> PurchaseState) async {
         guard state.purchase != .inProgress else { return }
         (state.purchase, state.purchasing) = (.inProgress, id)
         do {
-            switch try await body() {
-            case .purchased:
-                state.purchase = .purchased
-                await refreshOwned()
-            case .kept: state.purchase = .pending(.confirmation)
-            case .pending: state.purchase = .pending(.approval)
-            case .cancelled: state.purchase = .cancelled
-            case .refused(let refusal): fail(PaydeskError.refused(refusal))
-            }
+            state.purchase = try await body()
+            if state.purchase == .purchased { await refreshOwned() }
         } catch StorefrontError.cancelled {
             state.purchase = .cancelled
-        } catch { fail(error) }
+        } catch {
+            let failure = ClientFailure(error)
+            state.purchase = .failed(failure)
+            say(failure.text(desk.language))
+        }
     }
 
     /// Restores the purchases of another device or an earlier installation.
@@ -134,12 +139,6 @@ public final class ShopModel<Store: Storefront> {
 
     func say(_ words: String) { state.message = words }
 
-    private func fail(_ error: any Error) {
-        let failure = ClientFailure(error)
-        state.purchase = .failed(failure)
-        say(failure.text(desk.language))
-    }
-
     private func take(_ event: PurchaseEvent) async {
         guard case .stored(let record, _) = event else { return }
         if case .pending = state.purchase, state.purchasing == record.productID { state.purchase = .purchased }
@@ -147,10 +146,15 @@ public final class ShopModel<Store: Storefront> {
     }
 
     private func readOwned() async {
-        var items = state.items
-        for index in items.indices where await entitlements.current() != nil {
-            items[index].isOwned = await entitlements.owns(items[index].sku.sku)
+        guard await entitlements.current() != nil else { return }
+        for item in state.items {
+            let isOwned = await entitlements.owns(item.sku.sku)
+            guard let index = state.items.firstIndex(where: { $0.id == item.id }) else { continue }
+            // A payment elsewhere arrives so.
+            if isOwned, !item.isOwned, item.id == state.purchasing, case .pending = state.purchase {
+                state.purchase = .purchased
+            }
+            state.items[index].isOwned = isOwned
         }
-        if items.map(\.id) == state.items.map(\.id) { state.items = items }
     }
 }
