@@ -90,27 +90,27 @@ struct PurchaseFaultTests {
         ([.away, .loseReply, .status(500, retryAfter: 0), .page(200)], [1, 2, 1, 8]),
     ]
 
-    @Test(arguments: 0..<6)
-    func `a purchase waits, comes to the server once, and is finished then only`(_ number: Int) async throws {
-        let (faults, pauses) = Self.faults[number]
+    @Test func `a purchase waits, comes to the server once, and is finished then only`() async throws {
         try await DeskServer.with { server in
-            let device = TestDevice(server)
-            await device.login.set("alice")
-            let sale = try await server.sell(to: "alice")
-            await device.storefront.prepare(sale.transaction)
-            await device.transport.order(faults)
-            let queue = device.queue()
-            #expect(try await queue.purchase(sale.product) == .kept)
-            #expect(await device.storefront.finished == [])
-            #expect(try device.records().map(\.user) == ["alice"])
-            try await device.running(queue) {
-                let waited = try await device.drain(queue)
-                #expect(waited.filter { $0 > 0 } == pauses)
+            for (number, (faults, pauses)) in Self.faults.enumerated() {
+                let (device, user) = (TestDevice(server), "user\(number)")
+                await device.login.set(user)
+                let sale = try await server.sell(to: user)
+                await device.storefront.prepare(sale.transaction)
+                await device.transport.order(faults)
+                let queue = device.queue()
+                #expect(try await queue.purchase(sale.product) == .kept)
+                #expect(await device.storefront.finished == [])
+                #expect(try device.records().map(\.user) == [user])
+                try await device.running(queue) {
+                    let waited = try await device.drain(queue)
+                    #expect(waited.filter { $0 > 0 } == pauses, "\(number)")
+                }
+                #expect(await device.storefront.finished == [sale.id])
+                #expect(try device.records() == [])
+                #expect(try await server.orders(user) == 1)
+                #expect(try await server.desk(of: user).entitlements().owns("vip_month"))
             }
-            #expect(await device.storefront.finished == [sale.id])
-            #expect(try device.records() == [])
-            #expect(try await server.orders("alice") == 1)
-            #expect(try await server.desk(of: "alice").entitlements().owns("vip_month"))
         }
     }
 
@@ -151,6 +151,7 @@ struct PurchaseFaultTests {
             let device = TestDevice(server)
             await device.login.set("alice")
             for round in 0..<(moment == "during" ? 6 : 1) {
+                let killing = Mutex<Task<Void, any Error>?>(nil)
                 let sale = try await server.sell("com.example.coins", to: "alice")
                 await device.storefront.prepare(sale.transaction)
                 let kill: FaultyTransport.Fault =
@@ -159,16 +160,18 @@ struct PurchaseFaultTests {
                     case "after": .after { try await server.kill() }
                     default:
                         .before {
-                            Task {
+                            let task = Task {
                                 for _ in 0..<(round * 2_000) { await Task.yield() }
                                 try await server.kill()
                             }
+                            killing.withLock { $0 = task }
                         }
                     }
                 await device.transport.order([kill])
                 let queue = device.queue()
                 let outcome = try await queue.purchase(sale.product)
                 if moment != "during" { #expect(outcome == .kept) }
+                try await killing.withLock(\.self)?.value
                 try await server.kill()
                 try await server.start()
                 try await device.running(queue) { _ = try await device.drain(queue) }
@@ -213,24 +216,25 @@ struct PurchaseFaultTests {
     }
 
     /// Answers to an attach, and what becomes of the purchase: its state, or nil where it is finished.
-    @Test(
-        arguments: [
-            (404, "unknown_product", nil), (409, "purchase_revoked", nil), (404, "not_found", "refused"),
-            (409, "conflict", "refused"), (403, "forbidden", "refused"), (413, "payload_too_large", "refused"),
-            (400, "a_new_word", "refused"), (409, "request_in_progress", "waiting"), (429, "rate_limited", "waiting"),
-            (503, "temporarily_unavailable", "waiting"), (404, "", "waiting"), (403, "", "waiting"),
-            (302, "", "waiting"),
-        ] as [(Int, String, String?)])
-    func `an answer decides what becomes of a purchase`(_ status: Int, _ error: String, _ state: String?) async throws {
+    static let answers: [(status: Int, error: String, state: String?)] = [
+        (404, "unknown_product", nil), (409, "purchase_revoked", nil), (404, "not_found", "refused"),
+        (409, "conflict", "refused"), (403, "forbidden", "refused"), (413, "payload_too_large", "refused"),
+        (400, "a_new_word", "refused"), (409, "request_in_progress", "waiting"), (429, "rate_limited", "waiting"),
+        (503, "temporarily_unavailable", "waiting"), (404, "", "waiting"), (403, "", "waiting"), (302, "", "waiting"),
+    ]
+
+    @Test func `an answer decides what becomes of a purchase`() async throws {
         try await DeskServer.with { server in
-            let device = TestDevice(server)
-            await device.login.set("alice")
-            let sale = try await server.sell(to: "alice")
-            await device.storefront.prepare(sale.transaction)
-            await device.transport.order([error.isEmpty ? .page(status) : .status(status, error: error)])
-            _ = try await device.queue().purchase(sale.product)
-            #expect(try device.records().map(\.state.rawValue) == (state.map { [$0] } ?? []))
-            #expect(await device.storefront.finished == (state == nil ? [sale.id] : []))
+            for (status, error, state) in Self.answers {
+                let device = TestDevice(server)
+                await device.login.set("alice")
+                let sale = try await server.sell(to: "alice")
+                await device.storefront.prepare(sale.transaction)
+                await device.transport.order([error.isEmpty ? .page(status) : .status(status, error: error)])
+                _ = try await device.queue().purchase(sale.product)
+                #expect(try device.records().map(\.state.rawValue) == (state.map { [$0] } ?? []), "\(status) \(error)")
+                #expect(await device.storefront.finished == (state == nil ? [sale.id] : []), "\(status) \(error)")
+            }
         }
     }
 
@@ -239,6 +243,8 @@ struct PurchaseFaultTests {
             let device = TestDevice(server)
             await device.login.set("alice")
             let sale = try await server.sell(to: "alice")
+            _ = try await server.desk(of: "alice").restore([sale.jws])
+            try await server.deliver("normal")
             try await server.refund(sale.id)
             await device.storefront.keep(sale.transaction)
             let queue = device.queue()

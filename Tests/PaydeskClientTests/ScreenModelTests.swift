@@ -87,6 +87,8 @@ struct ScreenModelTests {
             await model.purchase()
             #expect(model.state.shop.purchase == .pending(.confirmation))
             let following = Task { await model.run() }
+            // The model listens before the queue begins.
+            for _ in 0..<5 { await SpawnedProgram.pause() }
             let queue = model.queue
             try await device.running(queue) {
                 _ = try await device.drain(queue)
