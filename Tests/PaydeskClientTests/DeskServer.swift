@@ -79,7 +79,9 @@ actor DeskServer {
     }
 
     /// Runs a test with a server, and ends it afterwards.
-    static func with(_ body: (DeskServer) async throws -> Void) async throws {
+    static func with(
+        isolation: isolated (any Actor)? = #isolation, _ body: (DeskServer) async throws -> Void
+    ) async throws {
         let server = try DeskServer()
         let result: Result<Void, any Error>
         do {

@@ -46,7 +46,8 @@ struct TestDevice: Sendable {
 
     /// Runs the body while the queue works.
     func running(
-        _ queue: PurchaseCoordinator<TestStorefront>, _ body: () async throws -> Void
+        _ queue: PurchaseCoordinator<TestStorefront>, isolation: isolated (any Actor)? = #isolation,
+        _ body: () async throws -> Void
     ) async throws {
         let work = Task { await queue.run() }
         let result: Result<Void, any Error>

@@ -6,9 +6,8 @@ import Testing
 @testable import PaydeskClient
 
 @Suite("The models of screens")
-@MainActor
 struct ScreenModelTests {
-    nonisolated private static let products = [
+    private static let products = [
         ("com.example.year", "169"), ("com.example.month", "39.9"), ("com.example.walkie", "6"),
         ("com.example.day7", "8"), ("com.example.coins", "6"),
     ].map { id, price in
@@ -16,6 +15,7 @@ struct ScreenModelTests {
             id: id, name: id, description: "", price: Decimal(string: price) ?? 0, displayPrice: "¥\(price)")
     }
 
+    @MainActor
     private static func with(
         _ body: @MainActor (TestDevice, MembershipModel<TestStorefront>, ShopModel<TestStorefront>) async throws -> Void
     ) async throws {
@@ -30,7 +30,7 @@ struct ScreenModelTests {
         }
     }
 
-    @Test func `plans come by price, once, and a purchase makes a member`() async throws {
+    @Test @MainActor func `plans come by price, once, and a purchase makes a member`() async throws {
         try await Self.with { device, model, _ in
             var loading = model.updates.makeAsyncIterator()
             #expect(await loading.next()?.shop.isLoading == false)
@@ -63,7 +63,7 @@ struct ScreenModelTests {
             (nil, .cancelled, .cancelled), (nil, .notAllowed, .failed(.store(.notAllowed))),
             (nil, .noNetwork, .failed(.store(.noNetwork))),
         ] as [(StorePurchase?, StorefrontError?, PurchaseState)])
-    func `each end of a purchase has its state and its words`(
+    @MainActor func `each end of a purchase has its state and its words`(
         _ end: StorePurchase?, _ failure: StorefrontError?, _ state: PurchaseState
     ) async throws {
         try await Self.with { device, model, _ in
@@ -78,7 +78,8 @@ struct ScreenModelTests {
         }
     }
 
-    @Test func `a paid purchase that the server has not got is waiting, and becomes purchased`() async throws {
+    @Test @MainActor func `a paid purchase that the server has not got is waiting, and becomes purchased`() async throws
+    {
         try await Self.with { device, model, _ in
             await model.load()
             model.select("com.example.month")
@@ -100,7 +101,7 @@ struct ScreenModelTests {
         }
     }
 
-    @Test func `a payment elsewhere is waited for, and arrives`() async throws {
+    @Test @MainActor func `a payment elsewhere is waited for, and arrives`() async throws {
         try await Self.with { device, model, _ in
             await model.load()
             model.select("com.example.month")
@@ -124,7 +125,7 @@ struct ScreenModelTests {
         }
     }
 
-    @Test func `a device is bought once, and is restored`() async throws {
+    @Test @MainActor func `a device is bought once, and is restored`() async throws {
         try await Self.with { device, _, shop in
             await shop.load()
             #expect(shop.state.items.map(\.id) == ["com.example.walkie"])
@@ -143,7 +144,7 @@ struct ScreenModelTests {
         }
     }
 
-    @Test func `a failed loading may be tried again`() async throws {
+    @Test @MainActor func `a failed loading may be tried again`() async throws {
         try await Self.with { device, _, shop in
             await device.storefront.prepare(end: nil, failure: .noNetwork)
             await shop.load()
@@ -155,7 +156,7 @@ struct ScreenModelTests {
         }
     }
 
-    @Test func `the manage and refund entries say what went wrong`() async throws {
+    @Test @MainActor func `the manage and refund entries say what went wrong`() async throws {
         try await Self.with { device, model, _ in
             await model.manage()
             #expect(model.state.shop.message == nil)
@@ -168,7 +169,9 @@ struct ScreenModelTests {
         }
     }
 
-    @Test func `the limit is counted by the server, named in words, and lifted by a membership`() async throws {
+    @Test @MainActor func `the limit is counted by the server, named in words, and lifted by a membership`()
+        async throws
+    {
         try await Self.with { device, model, _ in
             let limit = LimitModel(
                 desk: device.desk, meter: "messages", unit: LimitUnit(english: "messages", chinese: "条消息"))
@@ -198,7 +201,7 @@ struct ScreenModelTests {
         }
     }
 
-    @Test func `no Chinese text has English words, and none is empty`() {
+    @Test @MainActor func `no Chinese text has English words, and none is empty`() {
         let states: [PurchaseState] =
             [
                 .inProgress, .purchased, .pending(.approval), .pending(.confirmation), .pending(.payment), .cancelled,

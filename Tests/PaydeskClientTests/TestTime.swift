@@ -67,7 +67,11 @@ final class TestTime: Sendable {
 }
 
 /// Waits until a condition holds, for at most a minute.
-func eventually(_ what: String, _ condition: () async throws -> Bool) async throws {
+///
+/// - Parameter isolation: that of the caller, so that a condition may read what belongs to it.
+func eventually(
+    _ what: String, isolation: isolated (any Actor)? = #isolation, _ condition: () async throws -> Bool
+) async throws {
     for _ in 0..<3_000 {
         if try await condition() { return }
         await SpawnedProgram.pause()
