@@ -64,8 +64,17 @@ actor DeskServer {
             enabled: true
             notify_token: notify-token-of-the-box
             routing: {platforms: [ios], priority: 1}
-            settings: {apps: [{bundle_id: com.example.app}]}
+            settings:
+              apps: [{bundle_id: com.example.app}]
+              # Nobody answers there: else the server would find the device's purchases in the box by itself.
+              api:
+                key_id: KEY1234567
+                issuer_id: 57246542-96fe-1a63-e053-0824d011072a
+                private_key: "file:key.p8"
+                production_url: "http://127.0.0.1:9"
+                sandbox_url: "http://127.0.0.1:9"
             """)
+        try write("Config/key.p8", P256.Signing.PrivateKey().pemRepresentation)
         try write(
             "Config/providers/box.yaml",
             """

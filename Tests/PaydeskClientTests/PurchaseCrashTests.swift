@@ -44,6 +44,8 @@ struct PurchaseCrashTests {
 
                 let first = try await Self.run(server, folder, step: step, "purchase")
                 let orders = try await server.orders("alice")
+                // The fifth step is the one before it is sent.
+                if step < 5 { #expect(orders == step, "it came by another way") }
                 if try Self.store(folder).isFinished { #expect(orders == step + 1, "finished before it was stored") }
                 if first == -SIGKILL {
                     deaths += 1
