@@ -57,24 +57,23 @@ struct ScreenModelTests {
     }
 
     /// The end of Apple's sheet, and the state that follows.
-    @Test(
-        arguments: [
-            (StorePurchase.cancelled, nil, PurchaseState.cancelled), (.pending, nil, .pending(.approval)),
-            (nil, .cancelled, .cancelled), (nil, .notAllowed, .failed(.store(.notAllowed))),
-            (nil, .noNetwork, .failed(.store(.noNetwork))),
-        ] as [(StorePurchase?, StorefrontError?, PurchaseState)])
-    @MainActor func `each end of a purchase has its state and its words`(
-        _ end: StorePurchase?, _ failure: StorefrontError?, _ state: PurchaseState
-    ) async throws {
+    private static let ends: [(end: StorePurchase?, failure: StorefrontError?, state: PurchaseState)] = [
+        (.cancelled, nil, .cancelled), (.pending, nil, .pending(.approval)), (nil, .cancelled, .cancelled),
+        (nil, .notAllowed, .failed(.store(.notAllowed))), (nil, .noNetwork, .failed(.store(.noNetwork))),
+    ]
+
+    @Test @MainActor func `each end of a purchase has its state and its words`() async throws {
         try await Self.with { device, model, _ in
             await model.load()
             model.select("com.example.month")
-            await device.storefront.prepare(end: end, failure: failure)
-            await model.purchase()
-            #expect(model.state.shop.purchase == state && model.state.canPurchase && !model.state.isMember)
-            let words = state.text(.english)
-            if case .failed = state { #expect(model.state.shop.message == words) }
-            #expect(!words.isEmpty && !state.text(.chinese).isEmpty)
+            for (end, failure, state) in Self.ends {
+                await device.storefront.prepare(end: end, failure: failure)
+                await model.purchase()
+                #expect(model.state.shop.purchase == state && model.state.canPurchase && !model.state.isMember)
+                let words = state.text(.english)
+                if case .failed = state { #expect(model.state.shop.message == words) }
+                #expect(!words.isEmpty && !state.text(.chinese).isEmpty)
+            }
         }
     }
 
