@@ -126,6 +126,26 @@ struct PurchaseUserTests {
         }
     }
 
+    @Test func `a contract of the App Store is bought, and its order is paid`() async throws {
+        try await DeskServer.with { server in
+            let device = TestDevice(server)
+            await device.login.set("alice")
+            let contract = try await device.desk.checkout(sku: "vip_month")
+            await device.storefront.prepare(try await server.sell(to: "alice").transaction)
+            guard case .purchased(let attached?) = try await device.queue().purchase(contract: contract) else {
+                Issue.record("it is not purchased")
+                return
+            }
+            #expect(attached.orderID == contract.orderID && attached.environment == "Sandbox")
+            guard case .paid = try await device.desk.waitForOrder(of: contract) else {
+                Issue.record("it is not paid")
+                return
+            }
+            let other = try await device.desk.checkout(sku: "vip_month", platform: .web)
+            await #expect(throws: StorefrontError.notAvailable) { try await device.queue().purchase(contract: other) }
+        }
+    }
+
     @Test func `a restore hands in everything that the App Store has`() async throws {
         try await DeskServer.with { server in
             let device = TestDevice(server)
