@@ -135,6 +135,9 @@ struct ReadTests {
                 let expected = Self.ids(all.filter(holds))
                 let found = try await counter.get("/v1/admin/orders?limit=200\(query)", counter.adminKey)
                 #expect(try Self.ids(found.data["items"].elements) == expected, "\(query)")
+                let file = try await counter.get("/v1/admin/export/orders.csv?\(query.dropFirst())", counter.adminKey)
+                let lines = file.text.components(separatedBy: "\r\n").dropFirst().dropLast()
+                #expect(lines.map { String($0.prefix(30)) } == expected.reversed(), "\(query)")
                 let seen = try await counter.get("/v1/partner/orders?limit=200\(query)", partner)
                 let visible = all.filter { holds($0) && ($0["partner"] == .null || $0.text("partner") == "one") }
                 #expect(try Self.ids(seen.data["items"].elements) == Self.ids(visible), "\(query)")

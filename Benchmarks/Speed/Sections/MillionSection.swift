@@ -1,3 +1,4 @@
+import Domain
 import Foundation
 import Store
 import TestSupport
@@ -75,7 +76,21 @@ struct MillionSection {
             "status=partially_refunded&provider=alipay-main", "status=open&provider=none",
             "provider=stripe-main&\(period)", "user_id=buyer-7919&status=refunded&provider=stripe-main",
         ]
-        return filters.map { ("admin's orders \($0)", "/v1/admin/orders?limit=50&\($0)", keys.admin) }
+        // Filters of the console, also where few orders or none meet all of them.
+        let consoles = [
+            "sku=vip_year", "sku=coins", "sku=vip_month&environment=Sandbox", "sku=vip_year&platform=ios",
+            "sku=vip_month&environment=Xcode", "sku=vip_year&status=refunded", "environment=Sandbox",
+            "environment=Xcode", "platform=android", "environment=Sandbox&platform=desktop", "dispute=open",
+            "dispute=lost&\(period)", "anomaly=duplicate_payment", "anomaly=amount_mismatch",
+            "sku=vip_year&environment=Production&platform=web&status=paid", "user_id=buyer-7919&sku=vip_month",
+            "sku=vip_month&\(period)", "environment=Production&\(period)",
+        ]
+        let order = "\(ID<Order>.least(at: Timestamp(middle)).rawValue.prefix(14))"
+        let searches = [
+            "ref-\(orders / 2 + 1)", "tx-\(orders / 2)", "buyer-7919", "buyer-1", "b", "vip_month", "nobody", order,
+        ]
+        return (filters + consoles).map { ("admin's orders \($0)", "/v1/admin/orders?limit=50&\($0)", keys.admin) }
+            + searches.map { ("search \($0)", "/v1/admin/search?q=\($0)", keys.admin) }
             + filters.map { ("partner's orders \($0)", "/v1/partner/orders?limit=50&\($0)", keys.partner) } + [
                 ("200 orders", "/v1/admin/orders?limit=200", keys.admin),
                 ("a user's orders", "/v1/public/orders", keys.user),
@@ -88,6 +103,13 @@ struct MillionSection {
                     "statistics of 400 days",
                     "/v1/admin/stats?from=\(Int64(Date().timeIntervalSince1970) - 399 * 86_400)", keys.admin
                 ),
+                ("statistics by method", "/v1/admin/stats?by=method", keys.admin),
+                ("statistics by SKU", "/v1/admin/stats?by=sku", keys.admin),
+                ("what waits for a person", "/v1/admin/attention", keys.admin),
+                ("people", "/v1/admin/users?prefix=buyer-7", keys.admin),
+                ("a person", "/v1/admin/users/buyer-7919", keys.admin),
+                ("disputes", "/v1/admin/disputes?status=open", keys.admin),
+                ("products that wait", "/v1/admin/products/waiting", keys.admin),
                 ("audit", "/v1/admin/audit", keys.admin),
                 ("a user's audit", "/v1/admin/audit?user_id=buyer-7919", keys.admin),
                 ("notifications", "/v1/admin/notifications?status=rejected", keys.admin),
