@@ -83,7 +83,7 @@ class Console:
         elif fields[0].get_attribute("type") == "checkbox":
             for each in fields:
                 if (each.get_attribute("value") in value) is not each.is_selected():
-                    each.click()
+                    self.engine.click(each)
         else:
             self.type(f'{within} [name="{name}"]', str(value))
 
@@ -140,22 +140,28 @@ class Console:
                 break
             self.engine.driver.switch_to.active_element.send_keys(Keys.TAB)
         assert self.focused(selector), f"Tab does not reach {selector}"
-        style = self.engine.js("const s = getComputedStyle(document.activeElement); return [parseFloat(s.outlineWidth), s.outlineStyle]")
-        assert style[0] >= 2 and style[1] != "none", f"{selector} does not show its focus: {style}"
+        # A field with a sign before it shows its focus around both.
+        rings = self.engine.js("""return [document.activeElement, document.activeElement.closest(".affix")].filter(Boolean).map(e => getComputedStyle(e))
+            .some(s => parseFloat(s.outlineWidth) >= 2 && s.outlineStyle !== "none" || s.boxShadow !== "none")""")
+        assert rings, f"{selector} does not show its focus"
 
     def key(self, key: str) -> None:
         self.engine.driver.switch_to.active_element.send_keys(key)
 
 
+#: Columns with the server's own times: of the last use, and of its next look.
+TIMES = ("last_used_at", "used_at", "look_at", "next_check_at")
+
+
 def tables(desk: Desk) -> Tables:
-    """Every table of the server's database with its rows, less the times of last use."""
+    """Every table of the server's database with its rows, less the server's own times."""
     with closing(sqlite3.connect(f"file:{desk.home}/var/paydesk.db?mode=ro", uri=True)) as db:
         names = [row[0] for row in db.execute("SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'")]
         return {name: Counter(db.execute(f"SELECT {columns(db, name)} FROM {name}").fetchall()) for name in names}
 
 
 def columns(db: sqlite3.Connection, table: str) -> str:
-    return ", ".join(row[1] for row in db.execute(f"PRAGMA table_info({table})") if row[1] not in ("last_used_at", "used_at"))
+    return ", ".join(row[1] for row in db.execute(f"PRAGMA table_info({table})") if row[1] not in TIMES)
 
 
 def changed(before: Tables, after: Tables) -> set[str]:

@@ -1,4 +1,5 @@
 import Domain
+import Foundation
 import Gateway
 import HTTPTypes
 import TestSupport

@@ -41,9 +41,10 @@ package struct Reports: Sendable {
     ///
     /// - Throws: `invalidRequest` for a period that ends before it begins.
     package func beginExport(_ query: OrderQuery) throws(GatewayError) -> OrderExport {
-        let period = try ReportPeriod(from: query.from, to: query.to, days: nil, limit: nil, now: time.now)
+        // A time ahead is later than every order, and no fault.
+        let from = query.to == nil ? query.from.map { min($0, time.now) } : query.from
         var query = query
-        query.to = period.to
+        query.to = try ReportPeriod(from: from, to: query.to, days: nil, limit: nil, now: time.now).to
         return OrderExport(query: query)
     }
 

@@ -150,7 +150,7 @@ extension ExplainTests {
             ],
             chinese: [
                 "{0}，订购 2 份“100 coins”，金额 12.00 CNY。", "{0}，收到付款 12.00 CNY。", "{0}，订单已支付。", "{0}，入账 200 coins。",
-                "{0}，入账 2 stars。", "{1}，使用 50 coins。", "截至 {1}:coins 余额为 150。stars 余额为 2。",
+                "{0}，入账 2 stars。", "{1}，使用 50 coins。", "截至 {1}：coins 余额为 150。stars 余额为 2。",
             ]),
     ]
 
