@@ -49,6 +49,21 @@ class Signing(BrowserCase):
         self.assertEqual(quiet(engine), [])
 
     @both
+    def test_the_export_follows_the_list(self, engine: Engine, desk: Desk) -> None:
+        user = f"export-{engine.name}"
+        paid = {desk.paid(user)["order_id"], desk.paid(user)["order_id"]}
+        desk.opened(user)
+        console = Console(engine, desk).enter(desk.admin, f"#/orders?user_id={user}&status=paid", "orders")
+        self.assertEqual(set(console.rows("orders")), paid)
+        # The file is read and not saved.
+        engine.js("""const make = URL.createObjectURL;
+            URL.createObjectURL = blob => { blob.text().then(text => { window.saved = text; }); return make.call(URL, blob); };
+            HTMLAnchorElement.prototype.click = () => {};""")
+        engine.press('main [data-action="export"]')
+        lines = engine.wait(lambda: engine.js("return window.saved"), "the file").splitlines()
+        self.assertEqual({line.split(",")[0] for line in lines[1:]}, paid)
+
+    @both
     def test_a_wrong_key_is_refused(self, engine: Engine, desk: Desk) -> None:
         console = Console(engine, desk).load()
         if not console.at("sign-in"):
