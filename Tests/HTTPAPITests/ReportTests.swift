@@ -237,9 +237,22 @@ struct ReportTests {
             }
             let expected = try await counter.desk.count("orders")
             try #require(expected == 1_000)
-            let reply = try await counter.get("/v1/admin/export/orders.csv", counter.adminKey)
-            let ids = reply.text.components(separatedBy: "\r\n").dropFirst().dropLast().map { $0.prefix(30) }
-            #expect(ids.count == Int(expected) && Set(ids).count == ids.count && ids == ids.sorted())
+            var ids: [String: [Substring]] = [:]
+            for query in [
+                "", "status=open", "sku=vip_month&platform=web", "environment=Sandbox", "user_id=user0",
+                "user_id=user1",
+                "user_id=user2", "user_id=nobody", "status=paid", "platform=ios",
+            ] {
+                let reply = try await counter.get("/v1/admin/export/orders.csv?\(query)", counter.adminKey)
+                ids[query] = reply.text.components(separatedBy: "\r\n").dropFirst().dropLast().map { $0.prefix(30) }
+            }
+            let all = try #require(ids[""])
+            #expect(all.count == Int(expected) && Set(all).count == all.count && all == all.sorted())
+            for query in ["status=open", "sku=vip_month&platform=web", "environment=Sandbox"] {
+                #expect(ids[query] == all, "\(query)")
+            }
+            #expect((0..<3).flatMap { ids["user_id=user\($0)"] ?? [] }.sorted() == all)
+            for query in ["user_id=nobody", "status=paid", "platform=ios"] { #expect(ids[query] == [], "\(query)") }
         }
     }
 

@@ -73,6 +73,32 @@ struct DoctorTests {
         }
     }
 
+    @Test
+    func `it warns of an address with a path, and of more streams than a node opens`() async throws {
+        // A node opens at most 10,000 streams, wherever it runs.
+        for (path, streams, warns) in [("", 0, false), ("/", 1, false), ("", 10_000, false), ("/shop", 10_001, true)] {
+            let installation = try Installation()
+            let address = "http://127.0.0.1:\(installation.port)\(path)"
+            try installation.folder.write(
+                "Config/paydesk.yaml",
+                """
+                mode: development
+                http: {port: \(installation.port), public_url: "\(address)"}
+                limits: {streams: \(streams)}
+                """)
+            #expect(try await installation.run("migrate").status == 0)
+            let doctor = try await installation.run("doctor", "--offline")
+            // A warning is no failure.
+            #expect(doctor.status == 0, "\(doctor.output)")
+            for words in [
+                "warn public_url: http.public_url has a path, so OpenIAP's clients",
+                "warn streams: limits.streams is \(streams), but a node opens at most ",
+            ] {
+                #expect(doctor.output.contains(words) == warns, "\(doctor.output)")
+            }
+        }
+    }
+
     /// An answer that fits every request of the doctor.
     private static let appStore =
         #"{"testNotificationToken":"ab-1","signedPayload":"a.b.c","#

@@ -62,6 +62,6 @@ package enum RecurringTerms {
             }
         let every = period.count == 1 ? "每\(unit)" : "每 \(period.count) \(unit)"
         let trial = trialDays == 0 ? "" : "免费试用 \(trialDays) 天。"
-        return "\(trial)您同意\(every)扣款 \(amount),下次扣款日期为 \(first.utcDate),直到您取消为止。您可以随时在管理订阅处取消。"
+        return "\(trial)您同意\(every)扣款 \(amount)，下次扣款日期为 \(first.utcDate)，直到您取消为止。您可以随时在管理订阅处取消。"
     }
 }

@@ -3,7 +3,7 @@ import Store
 
 /// The progress of an export of orders.
 package struct OrderExport: Sendable {
-    let period: ReportPeriod
+    let query: OrderQuery
     var last: ID<Order>?
     var hasEnded = false
 }

@@ -7,7 +7,7 @@ struct SubscriptionSentences {
     /// Writes one entry of a subscription's history.
     func sentence(_ cause: ManagedSubscription.Cause, _ item: String, _ id: String, _ date: String) -> String {
         let (english, chinese) = words(cause)
-        return language.pick("On \(date), the subscription \(id) of \(item) \(english).", "\(date),\(item) 的订阅 \(id) \(chinese)。")
+        return language.pick("On \(date), the subscription \(id) of \(item) \(english).", "\(date)，\(item) 的订阅 \(id) \(chinese)。")
     }
 
     private func words(_ cause: ManagedSubscription.Cause) -> (english: String, chinese: String) {
@@ -16,7 +16,7 @@ struct SubscriptionSentences {
         case .renewed: ("was renewed", "已续费")
         case .paymentFailed: ("could not be charged", "扣款失败")
         case .recovered: ("was renewed after a refusal", "在扣款失败后续费成功")
-        case .cancelRequested: ("was cancelled and runs to the end of its period", "已取消,可用到本周期结束")
+        case .cancelRequested: ("was cancelled and runs to the end of its period", "已取消，可用到本周期结束")
         case .resumed: ("goes on after all", "恢复续费")
         case .changeRequested: ("is to change its plan at the next renewal", "将在下次续费时更换方案")
         case .changeDropped: ("keeps its plan after all", "不再更换方案")
@@ -27,7 +27,7 @@ struct SubscriptionSentences {
         case .reinstated: ("was reinstated", "已恢复")
         case .extended: ("was extended by support", "由客服延长")
         case .imported: ("was taken over from elsewhere", "从其他系统迁入")
-        case .overlap: ("ends with its period, because one of a store runs", "因商店订阅已生效,将在本周期后结束")
+        case .overlap: ("ends with its period, because one of a store runs", "因商店订阅已生效，将在本周期后结束")
         case .expired: ("ended", "已结束")
         case .revoked: ("was taken back", "被收回")
         }

@@ -27,11 +27,9 @@ struct ReportRoutes {
                 ] + Route.Query.page(.numberCursor), answers: .page(.sumOfOrders), handle: stats),
             Route(
                 "exportOrders", .get, "/v1/admin/export/orders.csv", .key([.admin, .adminRead]), .adminOrders,
-                "Orders as CSV", note: "Oldest first.",
-                query: [
-                    .query("from", .moment, "When the first was made; all where it is left out."),
-                    .query("to", .moment, "Before which the last was made; until now where it is left out."),
-                ],
+                "Orders as CSV",
+                note: "Oldest first, by the filters of the list of orders; made until now where `to` is left out.",
+                query: Route.Query.orderFilters,
                 answers: .other(
                     "text/csv",
                     "RFC 4180 with a header; amounts are minor units, `amount_major` and `…_iso` are for people."),
@@ -48,7 +46,7 @@ struct ReportRoutes {
     }
 
     private func orders(_ call: Call) async throws(GatewayError) -> Answer {
-        var export = try gateway.reports.beginExport(from: call.time("from"), to: call.time("to"))
+        var export = try gateway.reports.beginExport(call.orderQuery)
         // The first lines are read before the answer begins, so that an immediate failure gets an error status.
         let first = try await gateway.reports.continueExport(&export)
         return .streamed(
