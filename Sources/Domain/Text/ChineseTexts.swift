@@ -104,7 +104,7 @@ package enum ChineseTexts {
         "at most one pattern": "最多一个模式",
         "different ids of letters, digits and ._-, optionally bundle:product, with at most one ${days}":
             "必须是互不相同的商品编号，由字母、数字和 ._- 组成，最多含一个天数占位符",
-        "each option has its own number of days (%@ to %@) and prices": "每个选项有各自的天数(%@ 到 %@)和价格",
+        "each option has its own number of days (%@ to %@) and prices": "每个选项有各自的天数（%@ 到 %@）和价格",
         "one price a currency, at most %@": "每个币种一个价格，最多 %@ 个",
         "renewal one_period needs the period's number of days": "在其他渠道出售一期时需要该期的天数",
         "one_period_elsewhere says something else; leave one of the two out":
