@@ -99,6 +99,38 @@ struct DoctorTests {
         }
     }
 
+    @Test
+    func `it warns of a price that no account can charge exactly`() async throws {
+        let installation = try Installation()
+        try FileManager.default.removeItem(atPath: installation.folder.path + "/Config/providers/box.yaml")
+        // Stripe charges at least 0.50 USD.
+        try installation.folder.write(
+            "Config/catalog.yaml",
+            """
+            skus:
+              - {id: cheap, name: Cheap, kind: consumable, units: {coins: 1},
+                 prices: [{currency: CNY, value: 3990}, {currency: USD, value: 10}]}
+            """)
+        try installation.folder.write(
+            "Config/providers/stripe.yaml",
+            """
+            account: stripe
+            kind: stripe
+            enabled: true
+            notify_token: notify-token-of-stripe
+            routing: {platforms: [web], priority: 1}
+            settings: {secret_key: sk_test_1, publishable_key: pk_test_1, webhook_secrets: [whsec_MTIz]}
+            """)
+        #expect(try await installation.run("migrate").status == 0)
+        #expect(try await installation.run("catalog", "import", "Config/catalog.yaml").status == 0)
+        let doctor = try await installation.run("doctor", "--offline")
+        #expect(doctor.status == 0, "\(doctor.output) \(doctor.errors)")
+        #expect(
+            doctor.output.contains("warn sku cheap: no enabled account can charge exactly 0.10 USD; change the price"),
+            "\(doctor.output)")
+        #expect(!doctor.output.contains("39.90"), "\(doctor.output)")
+    }
+
     /// An answer that fits every request of the doctor.
     private static let appStore =
         #"{"testNotificationToken":"ab-1","signedPayload":"a.b.c","#
