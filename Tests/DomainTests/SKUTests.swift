@@ -5,19 +5,19 @@ struct SKUTests {
     private static let full = """
         {"active":false,"apple_product_ids":["com.app:vip","vip.day${days}"],\
         "attributes":{"a":[1,null,"x"],"range":2.5},\
-        "client_fallback":true,"consumption":"no_preference","description":"d","duration_days":30,"id":"vip_month",\
+        "client_fallback":true,"consumption":"no_preference","description":"d","duration_days":30,"grace_days":5,"id":"vip_month",\
         "kind":"non_renewing","localizations":{"en":{"description":"e","name":"VIP"},"zh-Hans":{"name":"会员"}},\
         "name":"Month","number":0,"on_refund":"keep","once":"running","one_period_elsewhere":true,\
         "options":[{"days":7,"prices":[{"currency":"CNY","value":990}]}],"period":{"count":2,"unit":"month"},"plan_code":"monthly",\
         "prices":[{"currency":"CNY","value":3990},{"currency":"USD","value":599}],"rank":10,"renewal":"one_period","stack_group":"S",\
-        "stacking":"none","subscribe_id":1001,"tier":"VIP","units":{"coins":100}}
+        "stacking":"none","subscribe_id":1001,"tier":"VIP","trial_days":7,"units":{"coins":100}}
         """
     private static let least = #"{"id":"a","name":"A","kind":"consumable"}"#
     private static let leastWritten = """
         {"active":true,"apple_product_ids":[],"attributes":{},"client_fallback":false,"consumption":"ignore",\
-        "description":"","id":"a","kind":"consumable","localizations":{},"name":"A","number":0,"on_refund":"revoke","once":"ever",\
+        "description":"","grace_days":3,"id":"a","kind":"consumable","localizations":{},"name":"A","number":0,"on_refund":"revoke","once":"ever",\
         "one_period_elsewhere":false,"options":[],"prices":[],"rank":0,"renewal":"store_only","stack_group":"a","stacking":"none","tier":"",\
-        "units":{}}
+        "trial_days":0,"units":{}}
         """
 
     @Test func `every field is read from its key`() throws {

@@ -84,6 +84,9 @@ extension SubscriptionActs {
             var changed = standing
             changed.record.retriedAt = managed.log.now
             changed.subscription.nextTryAt = managed.log.now
+            try managed.log.audit(
+                subject: changed.subscription.id.rawValue, "subscription.retried", before: "",
+                after: "try \(changed.subscription.tries + 1)", about: changed.subscription.user)
             try managed.save(changed, nil)
         }
         return snapshot

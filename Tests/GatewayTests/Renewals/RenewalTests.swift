@@ -187,6 +187,39 @@ struct RenewalTests {
     }
 
     @Test(arguments: TestEngine.allCases)
+    func `the acts of admins are audited`(_ engine: TestEngine) async throws {
+        try await Self.withClub(on: engine) { club in
+            let held = try await club.begin()
+            let (id, acts) = (held.id.rawValue, club.gateway.subscriptionActs)
+            _ = try await acts.cancel(id, at: .periodEnd, refund: .none, context: .test)
+            _ = try await acts.resume(id, by: .admin, context: .test)
+            _ = try await acts.extend(id, days: 3, context: .test)
+            try await club.play(held.id, "hard")
+            try await club.advance(to: held.expires_at.adding(days: 4))
+            _ = try await acts.retry(id, context: .test)
+            _ = try await acts.cancel(id, at: .now, refund: .prorated, context: .test)
+            let price = Money(value: 2_990, currency: .cny)
+            _ = try await club.gateway.priceAnnouncements.announce(
+                "club", [price], effectiveAt: club.gateway.time.now, context: .test)
+            let imported = ImportedSubscription(
+                externalID: "old", user: try #require(ExternalUserID("moved")), sku: "club", account: "box-url",
+                reference: "imported_1", customer: nil, periodStart: nil,
+                periodEnd: club.gateway.time.now.adding(days: 9), price: nil)
+            let moved = try await club.gateway.subscriptionImport.run(imported, isDry: false, context: .test)
+            #expect(moved.status == .active && moved.renewal.period_index == 0)
+            _ = try await club.gateway.billingHold.begin(reason: "restored", context: .test)
+            _ = try await club.gateway.billingHold.end(acceptsUnchecked: true, context: .test)
+            for action in [
+                "subscription.cancel_requested", "subscription.resumed", "subscription.extended", "subscription.retried",
+                "subscription.expired", "sku.price_announced", "subscription.imported", "billing.held",
+                "billing.released",
+            ] {
+                #expect(try await club.desk.count("audit WHERE action = ?", action) == 1, "\(action)")
+            }
+        }
+    }
+
+    @Test(arguments: TestEngine.allCases)
     func `an erased user is charged no more`(_ engine: TestEngine) async throws {
         try await Self.withClub(on: engine) { club in
             let held = try await club.begin()
