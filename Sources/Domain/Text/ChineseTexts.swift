@@ -128,7 +128,6 @@ package enum ChineseTexts {
         "must have 1 to 255 bytes": "必须为 1 到 255 字节",
         "is no account that charges mandates": "不是可以自动扣款的账户",
         "is no managed SKU": "不是由平台续费的商品",
-        "must lie ahead": "必须晚于现在",
         "must come before period_end": "必须早于周期结束时间",
         "cannot be charged through this account": "不能通过该账户收取",
         "only a subscription has a period": "只有订阅才有周期",
