@@ -120,7 +120,8 @@ package final class Gateway: Sendable {
             logger: logger)
         settlements = SettlementRunner(
             store: access, providers: providers, policies: settings.policies, ownership: settings.ownership,
-            billing: Billing(settings: settings.billing, secrets: MandateSecrets(keyRing: keyRing)), ids: ids, time: time,
+            billing: Billing(settings: settings.billing, secrets: MandateSecrets(keyRing: keyRing)), ids: ids,
+            time: time,
             signals: signals)
         lines = RepeatedLines(time: time.real)
 
@@ -145,7 +146,8 @@ package final class Gateway: Sendable {
         userNames = UserNames(store: access)
         users = Users(settlements: settlements)
         wallets = Wallets(store: access, settlements: settlements, ids: ids)
-        workFinder = WorkFinder(store: access, registry: registry, ids: ids, time: time, signals: signals,
+        workFinder = WorkFinder(
+            store: access, registry: registry, ids: ids, time: time, signals: signals,
             renewals: renewalMeter)
 
         accounts = Accounts(store: access, settlements: settlements, providers: providers, logger: logger)

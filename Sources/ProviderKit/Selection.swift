@@ -99,7 +99,8 @@ package enum Selection {
         let isNamed = need.provider.map { $0 == account.id.rawValue || $0 == manifest.kind } ?? true
         let isWithin = need.amount.value >= (routing.min ?? 0) && need.amount.value <= (routing.max ?? .max)
         let isCharged = whateverAmount || account.provider.amountFault(need.amount) == nil
-        let renews = need.kind != .subscription || manifest.recurring || need.sellsOnePeriod
+        let renews =
+            need.kind != .subscription || manifest.recurring || need.sellsOnePeriod
             || (need.isManaged && chargesMandates(account.provider))
         let rules: [(SelectionRefusal, Bool)] = [
             (.provider, isNamed), (.disabled, account.enabled && routing.weight > 0),

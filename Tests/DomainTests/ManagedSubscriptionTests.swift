@@ -15,7 +15,8 @@ struct ManagedSubscriptionTests {
         let start = try time(start)
         let terms = try sku(#"{"kind":"subscription","tier":"Club"}"#).terms(days: nil, quantity: 1)
         var made = ManagedSubscription(
-            id: try #require(ID("sub_00000000000000000000000001")), user: try #require(ID("usr_00000000000000000000000001")),
+            id: try #require(ID("sub_00000000000000000000000001")),
+            user: try #require(ID("usr_00000000000000000000000001")),
             environment: .sandbox, sku: try #require(SKUCode("club")), stackGroup: "club", terms: terms,
             account: try #require(AccountID("box")), price: try money("39.90 CNY"), period: period, trialDays: trial,
             graceDays: grace, anchor: PeriodAnchor(at: start, index: 0), periodStart: start, periodEnd: start,

@@ -194,7 +194,8 @@ struct ReportTests {
             for (name, cell) in names {
                 let order = try await desk.checkout(user: name).order
                 lines.append(
-                    "\(order),\(cell),open,vip_month,1,3990,CNY,,0,box-url,web,Sandbox,\(at),,39.90,,,\(iso),,checkout,")
+                    "\(order),\(cell),open,vip_month,1,3990,CNY,,0,box-url,web,Sandbox,\(at),,39.90,,,\(iso),,checkout,"
+                )
             }
             let paid = try await desk.buy("coins", user: "bob", quantity: 2)
             try await desk.refund(paid.order, 200)
@@ -202,7 +203,8 @@ struct ReportTests {
                 "\(paid.order),bob,partially_refunded,coins,2,1200,CNY,1200,200,box-url,web,Sandbox,\(at),\(at),12.00,,,\(iso),"
                     + "\(iso),checkout,")
             let free = try await desk.checkout("trial", user: "carl", provider: nil)
-            lines.append("\(free.order),carl,paid,trial,1,0,CNY,0,0,,web,Production,\(at),\(at),0.00,,,\(iso),\(iso),checkout,")
+            lines.append(
+                "\(free.order),carl,paid,trial,1,0,CNY,0,0,,web,Production,\(at),\(at),0.00,,,\(iso),\(iso),checkout,")
             func export(_ query: String) async throws -> Reply {
                 try await counter.get("/v1/admin/export/orders.csv\(query)", reader)
             }

@@ -54,9 +54,10 @@ struct SandboxAgreement: Codable, Sendable, Equatable {
     /// Adds a mandate, unless it is there.
     mutating func add(_ reference: String, instrument: String?, renewals: Renewals) {
         guard !mandates.contains(where: { $0.reference == reference }) else { return }
-        mandates = mandates.suffix(Self.mandateLimit - 1) + [
-            Mandate(reference: reference, instrument: instrument, state: .active)
-        ]
+        mandates =
+            mandates.suffix(Self.mandateLimit - 1) + [
+                Mandate(reference: reference, instrument: instrument, state: .active)
+            ]
         self.renewals = renewals
     }
 

@@ -10,7 +10,8 @@ public import ProviderKit
 public struct SandboxProvider: SetupPageServing {
     public static let manifest = ProviderManifest(
         kind: "sandbox", displayName: "Sandbox", contractTypes: [.stripe, .url, .qr, .none], mandates: true,
-        cancel: .definite, refunds: .partial, notifications: [.post], instruments: [.encrypted, .decrypted], developmentOnly: true,
+        cancel: .definite, refunds: .partial, notifications: [.post], instruments: [.encrypted, .decrypted],
+        developmentOnly: true,
         followsBusinessTime: true,
         settings: SandboxSettings.schema)
 
@@ -48,7 +49,8 @@ public struct SandboxProvider: SetupPageServing {
         let payment = try await call { () async throws(ProviderError) in
             try await upstream.open(attempt, paidAtOnce: paidAtOnce)
         }
-        return OpenedPayment(instruction: instruction(attempt.payment.rawValue), reference: nil, outcome: payment.outcome)
+        return OpenedPayment(
+            instruction: instruction(attempt.payment.rawValue), reference: nil, outcome: payment.outcome)
     }
 
     public func query(_ payment: ProviderReference) async throws(ProviderError) -> PaymentReport {

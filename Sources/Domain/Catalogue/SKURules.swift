@@ -34,7 +34,8 @@ extension SKU {
         if let period {
             try require(kind == .subscription, "period", "only a subscription has a period")
             try require(
-                period.isSellable, "period.count", "must be 1 to \(period.unit.longest) for the unit \(period.unit.rawValue)")
+                period.isSellable, "period.count",
+                "must be 1 to \(period.unit.longest) for the unit \(period.unit.rawValue)")
         }
         if renewal == .managed { try checkManaged() }
         if let fault = givesNothing { throw fault }

@@ -137,7 +137,8 @@ package struct Catalogue: Sendable {
         let merged: SKU
         do {
             let current = try JSONDecoder().decode(JSONValue.self, from: Data(try sku.storedJSON().utf8))
-            merged = try JSONTree(current.forgettingRenewal(in: patch).merging(patch).emptying(patch, Self.maps)).decode(SKU.self)
+            merged = try JSONTree(current.forgettingRenewal(in: patch).merging(patch).emptying(patch, Self.maps))
+                .decode(SKU.self)
         } catch {
             throw GatewayError(decoding: error)
         }

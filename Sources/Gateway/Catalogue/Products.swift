@@ -40,7 +40,8 @@ extension Catalogue {
                 price.isZero || isSold(sku, at: price, on: platform, by: accounts)
             }
         }.map { sku in
-            ProductView(sku: sku, localization: sku.localized(for: languages), owned: owned.contains(sku.id),
+            ProductView(
+                sku: sku, localization: sku.localized(for: languages), owned: owned.contains(sku.id),
                 trialDays: trials[sku.id] ?? 0)
         }
     }

@@ -20,7 +20,8 @@ extension EventType {
         case .orderOpened, .orderPaid, .orderClosed, .orderAnomaly, .refundSucceeded, .refundFailed, .disputeOpened,
             .disputeClosed:
             .ordersRead
-        case .purchaseAttached, .purchaseTransferred, .purchaseUnmapped, .subscriptionChanged, .subscriptionPaymentFailed,
+        case .purchaseAttached, .purchaseTransferred, .purchaseUnmapped, .subscriptionChanged,
+            .subscriptionPaymentFailed,
             .subscriptionRenewalUpcoming, .subscriptionPriceChange, .entitlementsChanged,
             .balanceOverdrawn:
             .entitlementsRead

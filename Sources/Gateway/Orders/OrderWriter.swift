@@ -50,7 +50,8 @@ struct OrderWriter {
         var order = Order(
             id: settlement.ids.make(), user: userID, origin: .checkout, sku: offer.code, quantity: request.quantity,
             terms: managed?.terms ?? offer.terms(in: request.locale), days: offer.quote.days,
-            amount: managed?.firstAmount ?? offer.quote.amount, state: .open, platform: request.platform, environment: environment, partner: partner, returnURL: request.returnURL,
+            amount: managed?.firstAmount ?? offer.quote.amount, state: .open, platform: request.platform,
+            environment: environment, partner: partner, returnURL: request.returnURL,
             metadata: request.metadata, createdAt: now, expiresAt: now.adding(seconds: minutes * 60))
         if let managed { order = try settlement.managed.open(managed, for: order) }
         try tx.orders.insert(order)

@@ -14,9 +14,7 @@ package struct BillingState: Encodable, Sendable {
         let unchecked: Int64
     }
 
-    @Nullable package private(set) var hold: Hold?
-
-    init(hold: Hold?) { self.hold = hold }
+    @Nullable package var hold: Hold?
 }
 
 /// Holds every charge of a mandate, after a database was restored that does not know what the last days charged.

@@ -63,7 +63,8 @@ struct ManagedSubscriptionLedger {
     ) throws {
         var standing = changed
         let subscription = standing.subscription
-        standing.openOrder = subscription.state == .running ? try tx.managedSubscriptions.openOrder(of: subscription) : nil
+        standing.openOrder =
+            subscription.state == .running ? try tx.managedSubscriptions.openOrder(of: subscription) : nil
         standing.facts.hasOpenOrder = standing.openOrder != nil
         standing.facts.isCharging = try standing.openOrder.map { try tx.managedSubscriptions.isCharging($0) } ?? false
         if subscription.state != .pending {

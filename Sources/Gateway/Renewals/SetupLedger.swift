@@ -77,7 +77,9 @@ extension ManagedSubscriptionLedger {
         guard !isRunning else { return try refuseTrial(setup, mandate, standing, reason: "duplicate") }
         let claims = TrialClaims(secrets: billing.secrets)
         let byUser = claims.claim(of: subscription.user, subscription)
-        let byInstrument = mandate.fingerprint.map { claims.claim(ofInstrument: $0, at: subscription.account, subscription) }
+        let byInstrument = mandate.fingerprint.map {
+            claims.claim(ofInstrument: $0, at: subscription.account, subscription)
+        }
         if let byInstrument, try tx.managedSubscriptions.isClaimed(byInstrument) {
             // The next checkout of this user has no trial.
             _ = try tx.managedSubscriptions.claimTrial(byUser)

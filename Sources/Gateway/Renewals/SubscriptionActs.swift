@@ -106,7 +106,8 @@ package struct SubscriptionActs: Sendable {
         for _ in 0..<2 {
             let found = try await running(id, by: actor)
             guard let open = try await openSetup(of: found.subscription.id) else { break }
-            let isSame = open.setup.platform == request.platform && open.setup.accepts == request.accept
+            let isSame =
+                open.setup.platform == request.platform && open.setup.accepts == request.accept
                 && open.setup.returnURL == request.returnURL
             if isSame, open.setup.instruction != nil { return try setups.contracts.contract(open) }
             // Fenced first, so that the earlier page can change nothing.
@@ -149,9 +150,11 @@ package struct SubscriptionActs: Sendable {
                 found.subscription.status(at: settlements.time.now, found.facts), reason: "no renewal is open")
         }
         guard !found.facts.isCharging else { throw .requestInProgress }
-        guard let user = try await settlements.store.read({ db in
-            try db.users.findExternalID(found.subscription.user)
-        }) else { throw .unknown(.subscription, id) }
+        guard
+            let user = try await settlements.store.read({ db in
+                try db.users.findExternalID(found.subscription.user)
+            })
+        else { throw .unknown(.subscription, id) }
         return try await cashier.payRenewal(
             order, at: found.subscription.account, request, user: ExternalUserID(user), context: context)
     }
@@ -272,7 +275,8 @@ extension ManagedSubscriptionLedger {
                 field: "sku", reason: "must be an active, managed SKU of the subscription's group")
         }
         guard let price = sku.prices.first(where: { $0.currency == subscription.price.currency }) else {
-            throw GatewayError.invalidRequest(field: "currency", reason: "\(id) has no price in the subscription's currency")
+            throw GatewayError.invalidRequest(
+                field: "currency", reason: "\(id) has no price in the subscription's currency")
         }
         var terms = sku.terms(days: nil, quantity: 1)
         if let locale = subscription.locale { terms.name = sku.localized(for: [locale]).name }

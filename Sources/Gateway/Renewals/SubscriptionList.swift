@@ -55,7 +55,8 @@ package struct SubscriptionList: Sendable {
                     guard found.count == Int(limit) else { continue }
                     let isLast = snapshot.id == ids.last && ids.count < Int(Self.page)
                     return Page(
-                        items: found, cursors: found.map(\.id.rawValue), nextCursor: isLast ? nil : snapshot.id.rawValue)
+                        items: found, cursors: found.map(\.id.rawValue), nextCursor: isLast ? nil : snapshot.id.rawValue
+                    )
                 }
                 guard ids.count == Int(Self.page), let end = ids.last else {
                     return Page(items: found, cursors: found.map(\.id.rawValue), nextCursor: nil)

@@ -97,7 +97,8 @@ extension ManagedSubscriptionLedger {
     func saveRefusal(_ standing: Standing, order: ID<Order>?, payment: ID<Payment>?) throws {
         try save(
             standing, .paymentFailed,
-            detail: [standing.subscription.refusal?.rawValue, payment?.rawValue].compactMap(\.self).joined(separator: " "))
+            detail: [standing.subscription.refusal?.rawValue, payment?.rawValue].compactMap(\.self).joined(
+                separator: " "))
         guard let saved = try tx.managedSubscriptions.find(standing.subscription.id) else { return }
         let failure = SubscriptionPaymentFailure(
             snapshot: try ManagedSnapshots.load(saved, from: tx, at: log.now), order: order, payment: payment)

@@ -22,7 +22,8 @@ struct TrialDays {
         guard !trials.isEmpty else { return [:] }
         var eligible: [String: Bool] = [:]
         for group in Set(trials.map(\.stackGroup)) { eligible[group] = try isEligible(for: group) }
-        return Dictionary(uniqueKeysWithValues: trials.map { ($0.id, eligible[$0.stackGroup] == true ? $0.trialDays : 0) })
+        return Dictionary(
+            uniqueKeysWithValues: trials.map { ($0.id, eligible[$0.stackGroup] == true ? $0.trialDays : 0) })
     }
 
     /// Returns whether no subscription, pass or trial of the group was ever the user's.

@@ -7,7 +7,8 @@ struct SubscriptionSentences {
     /// Writes one entry of a subscription's history.
     func sentence(_ cause: ManagedSubscription.Cause, _ item: String, _ id: String, _ date: String) -> String {
         let (english, chinese) = words(cause)
-        return language.pick("On \(date), the subscription \(id) of \(item) \(english).", "\(date)，\(item) 的订阅 \(id) \(chinese)。")
+        return language.pick(
+            "On \(date), the subscription \(id) of \(item) \(english).", "\(date)，\(item) 的订阅 \(id) \(chinese)。")
     }
 
     private func words(_ cause: ManagedSubscription.Cause) -> (english: String, chinese: String) {

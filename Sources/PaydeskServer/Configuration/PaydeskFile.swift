@@ -151,7 +151,8 @@ enum PaydeskFile {
             let isAscending = zip(days, days.dropFirst()).allSatisfy { $0 < $1 }
             if days.count > 8 || !isAscending {
                 billing.fault(
-                    "retry_days", "is no list of at most 8 ascending days", "write offsets from the first refusal: [1, 3, 5, 7]")
+                    "retry_days", "is no list of at most 8 ascending days",
+                    "write offsets from the first refusal: [1, 3, 5, 7]")
             }
             settings.retryDays = days
         }

@@ -221,7 +221,8 @@ extension Order {
         let free = state == .paid && amount?.isZero == true ? amount : nil
         let origin: Order.Origin = try row.choice("origin")
         // Amounts that a store charged and returned are columns of the order itself.
-        let isStores = row["offers"] != .null || origin == .purchase || (origin == .renewal && row["subscription_id"] == .null)
+        let isStores =
+            row["offers"] != .null || origin == .purchase || (origin == .renewal && row["subscription_id"] == .null)
         let charged =
             isStores
             ? try row.optionalMoney("charged", "charged_currency")

@@ -48,7 +48,8 @@ extension PaymentQueries {
     /// Counts the charges of mandates that an account started in a second of business time.
     package func countCharges(at account: AccountID, createdAt second: Timestamp) throws(StoreError) -> Int64 {
         try db.row(
-            "SELECT COUNT(*) AS n FROM payments WHERE mandate_id IS NOT NULL AND account = ? AND created_at = ?", account,
+            "SELECT COUNT(*) AS n FROM payments WHERE mandate_id IS NOT NULL AND account = ? AND created_at = ?",
+            account,
             second
         )?.int("n") ?? 0
     }

@@ -160,7 +160,8 @@ extension ManagedSubscriptionQueries where Connection == any Transaction {
                 due_at = ?, notice_at = ?, noticed = ?
             WHERE id = ?
             """,
-            now.account, now.environment.rawValue, now.sku, try now.terms.storedJSON(), now.price.value, now.period.unit.rawValue, now.period.count,
+            now.account, now.environment.rawValue, now.sku, try now.terms.storedJSON(), now.price.value,
+            now.period.unit.rawValue, now.period.count,
             now.graceDays, now.anchor.at, now.anchor.index, now.periodIndex, now.periodStart, now.periodEnd,
             now.extendedDays, now.cancellation?.rawValue, try now.change.map(StoredPlan.init)?.storedJSON(),
             record.priceChange, now.state.rawValue, now.endedAt, now.endReason?.rawValue, now.failedAt,
@@ -205,7 +206,8 @@ extension ManagedSubscriptionRecord {
             partner: try row.optionalText("partner"), createdAt: try row.time("created_at"))
         found.extendedDays = try row.int("extended_days")
         found.cancellation = try row.optionalChoice("cancellation")
-        found.change = try row.optionalText("plan") == nil ? nil : try row.json("plan", StoredPlan.self).change(in: currency)
+        found.change =
+            try row.optionalText("plan") == nil ? nil : try row.json("plan", StoredPlan.self).change(in: currency)
         found.endedAt = try row.optionalTime("ended_at")
         found.endReason = try row.optionalChoice("end_reason")
         found.failedAt = try row.optionalTime("failed_at")

@@ -80,7 +80,8 @@ extension PriceChangeQueries where Connection == any Transaction {
     package func assign(_ change: PriceChangeRecord) throws(StoreError) -> Int64 {
         // A price that was announced before and does not hold yet is replaced, also where the new one is the present one.
         try tx.execute(
-            "UPDATE managed_subscriptions SET price_change = NULL WHERE sku = ? AND price_change IS NOT NULL", change.sku)
+            "UPDATE managed_subscriptions SET price_change = NULL WHERE sku = ? AND price_change IS NOT NULL",
+            change.sku)
         var count: Int64 = 0
         for price in change.prices {
             count += Int64(

@@ -127,7 +127,8 @@ extension SetupQueries where Connection == any Transaction {
         mandate: ID<Mandate>? = nil
     ) throws(StoreError) -> Bool {
         try tx.execute(
-            "UPDATE setups SET state = ?, failure = ?, mandate_id = ? WHERE id = ? AND state = ?", new.rawValue, failure,
+            "UPDATE setups SET state = ?, failure = ?, mandate_id = ? WHERE id = ? AND state = ?", new.rawValue,
+            failure,
             mandate, id, old.rawValue) == 1
     }
 }

@@ -55,7 +55,8 @@ package struct ReplayTable: Sendable {
             name: "purchase_shares", key: ["environment", "original_transaction_id", "user_id"], condition: "1 = 1",
             reset: [:]),
         // Grants by admins and partners came from no provider.
-        ReplayTable(name: "grants", key: ["id"], condition: "source_kind IN ('admin', 'partner', 'managed_subscription')",
+        ReplayTable(
+            name: "grants", key: ["id"], condition: "source_kind IN ('admin', 'partner', 'managed_subscription')",
             reset: [:]),
         ReplayTable(
             name: "ledger", key: ["user_id", "unit", "environment", "source_kind", "source_id", "step"],

@@ -157,7 +157,8 @@ struct RenewalTests {
     func `a trial is once for a user and once for a card`(_ engine: TestEngine) async throws {
         try await Self.withClub(on: engine, trial: 7) { club in
             let held = try await club.begin("alice", ["instrument": "card"])
-            #expect(held.renewal.trial && held.expires_at.rawValue - held.renewal.period_start!.rawValue == 7 * Self.day)
+            #expect(
+                held.renewal.trial && held.expires_at.rawValue - held.renewal.period_start!.rawValue == 7 * Self.day)
             let contract = try await club.desk.checkout("club", user: "bob")
             let setup = try #require(contract.renewal?.setup)
             _ = try await club.gateway.payPages.act(
@@ -210,7 +211,8 @@ struct RenewalTests {
             _ = try await club.gateway.billingHold.begin(reason: "restored", context: .test)
             _ = try await club.gateway.billingHold.end(acceptsUnchecked: true, context: .test)
             for action in [
-                "subscription.cancel_requested", "subscription.resumed", "subscription.extended", "subscription.retried",
+                "subscription.cancel_requested", "subscription.resumed", "subscription.extended",
+                "subscription.retried",
                 "subscription.expired", "sku.price_announced", "subscription.imported", "billing.held",
                 "billing.released",
             ] {

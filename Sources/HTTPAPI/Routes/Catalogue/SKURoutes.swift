@@ -91,10 +91,14 @@ extension Shape {
                 "options": .list(.object(["days": .integer, "prices": .list(.money)])),
                 "units": .map(.integer), "attributes": .map(.any), "client_fallback": .boolean,
                 "stacking": stackingOfSKU, "stack_group": .string, "on_refund": onRefundOfSKU,
-                "renewal": renewalOfSKU, "trial_days": .integer, "grace_days": .integer, "one_period_elsewhere": .boolean, "consumption": consumptionOfSKU, "once": onceOfSKU,
+                "renewal": renewalOfSKU, "trial_days": .integer, "grace_days": .integer,
+                "one_period_elsewhere": .boolean, "consumption": consumptionOfSKU, "once": onceOfSKU,
                 "active": .boolean,
                 "localizations": .map(.object(["name": .string], optional: ["description": .string])),
-            ], optional: ["duration_days": .integer, "period": periodOfSKU, "plan_code": .string, "subscribe_id": .integer]))
+            ],
+            optional: [
+                "duration_days": .integer, "period": periodOfSKU, "plan_code": .string, "subscribe_id": .integer,
+            ]))
 
     fileprivate static let newSKU = named(
         "NewSKU",
@@ -151,7 +155,8 @@ extension Shape {
                 "How a subscription is sold outside of the App Store: not at all, where it is left out, one period at "
                     + "a time (`one_period`), or renewed by Paydesk (`managed`)."),
             "period": periodOfSKU.orNull.noted("The length of a subscription's period; needed where it is managed."),
-            "trial_days": .integer(0...365).orNull.noted("The trial of a managed subscription; 0 where it is left out."),
+            "trial_days": .integer(0...365).orNull.noted(
+                "The trial of a managed subscription; 0 where it is left out."),
             "grace_days": .integer(0...28).orNull.noted(
                 "How long access goes on while a renewal is refused; 3 where it is left out, shorter than the period."),
             "one_period_elsewhere": .boolean.orNull.noted(

@@ -86,7 +86,8 @@ extension Shape {
             name,
             .object([
                 "type": .words(type.rawValue), "order_id": .id("ord"),
-                "payment_id": .id("pay").orNull.noted("Null for a set-up, and where nothing is to be paid."), "provider": isFree ? .string.orNull : .string,
+                "payment_id": .id("pay").orNull.noted("Null for a set-up, and where nothing is to be paid."),
+                "provider": isFree ? .string.orNull : .string,
                 "status": .words(Payment.State.self), "recurring": .boolean, "amount": .money, "expires_at": .time,
                 "poll_after_ms": .integer,
             ]).adding(members, optional: renewalMembers))

@@ -12,40 +12,43 @@ struct PayPageRoutes {
 
     var routes: [Route] {
         let backToTheApp = Route.Other(status: 303, note: "Back to the app, at `Location`; no body.")
-        return playRoutes + gateway.registry.pageKinds.flatMap { kind in
-            [
-                Route(
-                    "showPayPage_\(kind)", .get, "/\(kind)/{payment_id}", .anyone, .payPages,
-                    "The page on which the payer pays", answers: .other("text/html", "The page."), or: [backToTheApp],
-                    refuses: [.notFound]
-                ) { (call) async throws(GatewayError) in
-                    let payment = try call.parameter("payment_id")
-                    return try Self.show(
-                        try await gateway.payPages.page(kind: kind, payment: payment, for: Self.visitor(call)))
-                },
-                Route(
-                    "actOnPayPage_\(kind)", .post, "/\(kind)/{payment_id}", .anyone, .payPages,
-                    "What the payer does on the page",
-                    body: .other("The page's form, `application/x-www-form-urlencoded`, at most 8 KiB."),
-                    bodyLimit: Self.formLimit, answers: .other("text/html", "The page as it is afterwards."),
-                    or: [
-                        backToTheApp,
-                        Route.Other(
-                            status: 400, note: "The form does not fit; a page says what is wrong.",
-                            mediaType: "text/html"),
-                    ], refuses: [.notFound], idempotency: .ignored
-                ) {
-                    (call) async throws(GatewayError) in
-                    let form = Dictionary(FormDecoder.decode(String(decoding: call.body, as: UTF8.self))) { first, _ in
-                        first
-                    }
-                    let payment = try call.parameter("payment_id")
-                    return try Self.show(
-                        try await gateway.payPages.act(
-                            kind: kind, payment: payment, form: form, for: Self.visitor(call)))
-                },
-            ]
-        }
+        return playRoutes
+            + gateway.registry.pageKinds.flatMap { kind in
+                [
+                    Route(
+                        "showPayPage_\(kind)", .get, "/\(kind)/{payment_id}", .anyone, .payPages,
+                        "The page on which the payer pays", answers: .other("text/html", "The page."),
+                        or: [backToTheApp],
+                        refuses: [.notFound]
+                    ) { (call) async throws(GatewayError) in
+                        let payment = try call.parameter("payment_id")
+                        return try Self.show(
+                            try await gateway.payPages.page(kind: kind, payment: payment, for: Self.visitor(call)))
+                    },
+                    Route(
+                        "actOnPayPage_\(kind)", .post, "/\(kind)/{payment_id}", .anyone, .payPages,
+                        "What the payer does on the page",
+                        body: .other("The page's form, `application/x-www-form-urlencoded`, at most 8 KiB."),
+                        bodyLimit: Self.formLimit, answers: .other("text/html", "The page as it is afterwards."),
+                        or: [
+                            backToTheApp,
+                            Route.Other(
+                                status: 400, note: "The form does not fit; a page says what is wrong.",
+                                mediaType: "text/html"),
+                        ], refuses: [.notFound], idempotency: .ignored
+                    ) {
+                        (call) async throws(GatewayError) in
+                        let form = Dictionary(FormDecoder.decode(String(decoding: call.body, as: UTF8.self))) {
+                            first, _ in
+                            first
+                        }
+                        let payment = try call.parameter("payment_id")
+                        return try Self.show(
+                            try await gateway.payPages.act(
+                                kind: kind, payment: payment, form: form, for: Self.visitor(call)))
+                    },
+                ]
+            }
     }
 
     /// Routes by which tests and demonstrations play the payer and the bank of mandates.

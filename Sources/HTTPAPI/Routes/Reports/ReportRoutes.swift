@@ -19,7 +19,9 @@ struct ReportRoutes {
                     test purchases unless `environment` says otherwise.
                     """,
                 query: [
-                    .query("from", .moment, "30 days before `to` where it is left out; at most 400, but 100 years for days of Production."),
+                    .query(
+                        "from", .moment,
+                        "30 days before `to` where it is left out; at most 400, but 100 years for days of Production."),
                     .query("to", .moment, "Up to before this time; until now where it is left out."),
                     .query("by", .words(StatsStep.self), "What is summed: `day` where it is left out."),
                     .query("currency", .knownCurrency, "This one alone."),

@@ -55,7 +55,8 @@ struct SubscriptionRoutes {
         ) -> Route {
             Route(
                 id, .post, "/v1/public/subscriptions/{id}/\(name)", .user, sessions: [.portal], .subscriptions, summary,
-                body: .json(body), answers: .data(answers), refuses: [.notFound, .conflict, .providerRejected] + refuses,
+                body: .json(body), answers: .data(answers),
+                refuses: [.notFound, .conflict, .providerRejected] + refuses,
                 handle: handle)
         }
         return [
@@ -65,7 +66,8 @@ struct SubscriptionRoutes {
                 "changeSubscription", "change", "Asks for another plan from the next period on",
                 body: .object(["sku": .string]), change),
             act(
-                "replacePaymentMethod", "payment-method", "Replaces the payment method", body: .retry, answers: .contract,
+                "replacePaymentMethod", "payment-method", "Replaces the payment method", body: .retry,
+                answers: .contract,
                 refuses: [.requestInProgress, .providerUnavailable], replacePaymentMethod),
             act(
                 "paySubscription", "pay", "Pays a refused renewal", body: .retry, answers: .contract,
