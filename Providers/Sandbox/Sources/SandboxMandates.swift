@@ -164,7 +164,7 @@ extension SandboxMandateRequest {
     }
 }
 
-/// What the played service believes, and how it is told to play on: for tests and demonstrations.
+/// The book of the played service, and the way to tell it how to play on: for tests and demonstrations.
 extension SandboxProvider: MandatePlaying {
     public func playOn(
         _ subscription: ID<Subscription>, form: [String: String]

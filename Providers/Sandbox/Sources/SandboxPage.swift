@@ -3,7 +3,7 @@ import ProviderKit
 
 /// The pay page: a complete document without scripts, in the language of the visitor, which looks like the cashier.
 struct SandboxPage {
-    /// Of a payment or of a set-up.
+    /// The id of a payment or of a set-up.
     let id: String
     let payment: SandboxPayment
     let now: Timestamp

@@ -22,7 +22,7 @@ package struct BillingPeriod: Hashable, Sendable, Codable {
         self.count = count
     }
 
-    /// True where the count is at least 1 and not above the unit's longest.
+    /// True where a SKU may have this period: the count is at least 1, and at most the unit's longest.
     /// A number of days than which no such period is shorter.
     package var leastDays: Int64 {
         switch unit {

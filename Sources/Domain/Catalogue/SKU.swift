@@ -32,7 +32,7 @@ package struct SKU: Hashable, Sendable {
     package enum Renewal: String, Sendable, Codable, CaseIterable {
         /// Only through accounts whose provider renews by itself.
         case storeOnly = "store_only"
-        /// One period at a time, through every account.
+        /// A period at a time, through every account.
         case onePeriod = "one_period"
         /// Paydesk renews it, through accounts that charge mandates.
         case managed

@@ -29,7 +29,7 @@ package struct ManagedSubscription: Sendable, Equatable {
     }
 
     /// The reason of a `subscription.changed`.
-    package enum Cause: String, Sendable, CaseIterable {
+    package enum ChangeCause: String, Sendable, CaseIterable {
         case started, renewed, recovered, resumed, changed, suspended, reinstated, extended, imported, overlap
         case expired, revoked
         case paymentFailed = "payment_failed"

@@ -20,13 +20,13 @@ extension ManagedSubscription {
     /// time between is neither charged nor given. A changed plan is counted from its own start.
     ///
     /// - Returns: the cause of the event.
-    package mutating func renew(paidAt now: Timestamp) -> Cause {
+    package mutating func renew(paidAt now: Timestamp) -> ChangeCause {
         let next = periodIndex + 1
         let changed = change
         let length = changed?.period ?? period
         let following = changed == nil ? anchor : PeriodAnchor(at: periodEnd, index: next)
         let continues = now < graceEnd && now < following.end(of: next, length)
-        let cause: Cause = failedAt == nil ? .renewed : .recovered
+        let cause: ChangeCause = failedAt == nil ? .renewed : .recovered
         if let changed {
             (sku, terms, price) = (changed.sku, changed.terms, changed.price)
             (period, graceDays, change) = (changed.period, changed.graceDays, nil)

@@ -21,7 +21,7 @@ package struct RenewalFacts: Sendable, Equatable {
 
 /// The next act about a managed subscription that Paydesk takes by itself.
 package enum RenewalAct: Sendable, Equatable {
-    /// Nothing until this time; nil until something else happens, such as the answer to a charge.
+    /// The next act is due at this time; nil where something else comes first, such as the answer to a charge.
     case wait(until: Timestamp?)
     /// The order of the next period is made and charged.
     case begin

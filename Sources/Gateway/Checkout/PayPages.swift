@@ -95,7 +95,7 @@ package struct PayPages: Sendable {
         }
     }
 
-    /// What a played service believes about a subscription.
+    /// Returns the book of a played service about a subscription.
     ///
     /// - Throws: `notFound`.
     package func playedBook(kind: String, subscription: String) async throws(GatewayError) -> PlayedBook {

@@ -75,7 +75,7 @@ package struct ManagedParts: Encodable, Sendable, Equatable {
 /// An event of `subscription.changed`: the snapshot, with its cause.
 struct SubscriptionChange: Encodable {
     let snapshot: SubscriptionSnapshot
-    let cause: ManagedSubscription.Cause
+    let cause: ManagedSubscription.ChangeCause
 
     private enum CodingKeys: String, CodingKey { case cause }
 

@@ -58,7 +58,7 @@ struct ManagedSubscriptionLedger {
     ///   - cause: the cause of the event; nil for a change that users do not see.
     ///   - detail: the contents of the entry in its timeline.
     func save(
-        _ changed: Standing, _ cause: ManagedSubscription.Cause?, detail: String = "",
+        _ changed: Standing, _ cause: ManagedSubscription.ChangeCause?, detail: String = "",
         revocation: Grant.Revocation?? = nil, suspended: Bool? = nil
     ) throws {
         var standing = changed
@@ -139,7 +139,7 @@ struct ManagedSubscriptionLedger {
         followUps.wakeWorkers()
     }
 
-    func emit(_ cause: ManagedSubscription.Cause, _ standing: Standing) throws {
+    func emit(_ cause: ManagedSubscription.ChangeCause, _ standing: Standing) throws {
         let snapshot = try ManagedSnapshots.snapshot(standing, from: tx, at: log.now)
         let event = SubscriptionChange(snapshot: snapshot, cause: cause)
         try log.emit(

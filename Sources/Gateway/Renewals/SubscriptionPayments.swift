@@ -23,7 +23,7 @@ extension ManagedSubscriptionLedger {
             return OrderEffect(state: .paid, grants: true)
         }
         guard subscription.state != .ended || order.state == .paid else {
-            // What it was to begin has ended before, with the user or with a refused trial.
+            // The subscription that it was to begin has ended before, with the user or with a refused trial.
             return OrderEffect(state: order.state, grants: false, refunds: true, anomaly: .latePayment)
         }
         let other = try tx.managedSubscriptions.findRunning(
@@ -38,7 +38,7 @@ extension ManagedSubscriptionLedger {
         _ order: Order, _ period: Order.SubscriptionPeriod, by payment: Payment, leaving mandate: ProviderMandate?
     ) throws {
         guard var standing = try lock(period.subscription) else { return }
-        let cause: ManagedSubscription.Cause
+        let cause: ManagedSubscription.ChangeCause
         let hadMandate = try tx.mandates.findActive(of: period.subscription) != nil
         if order.origin == .renewal {
             cause = standing.subscription.renew(paidAt: log.now)

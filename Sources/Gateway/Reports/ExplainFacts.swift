@@ -54,7 +54,7 @@ struct Explainer {
     private func subscriptionFacts() -> [Explanation.Fact] {
         source.managed.flatMap { record, timeline in
             timeline.compactMap { entry in
-                guard let cause = ManagedSubscription.Cause(rawValue: entry.type) else { return nil }
+                guard let cause = ManagedSubscription.ChangeCause(rawValue: entry.type) else { return nil }
                 return fact(
                     entry.at, "subscription.\(cause.rawValue)",
                     language.subscriptions.sentence(

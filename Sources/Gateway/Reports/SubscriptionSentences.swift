@@ -5,13 +5,13 @@ struct SubscriptionSentences {
     let language: ExplanationLanguage
 
     /// Writes one entry of a subscription's history.
-    func sentence(_ cause: ManagedSubscription.Cause, _ item: String, _ id: String, _ date: String) -> String {
+    func sentence(_ cause: ManagedSubscription.ChangeCause, _ item: String, _ id: String, _ date: String) -> String {
         let (english, chinese) = words(cause)
         return language.pick(
             "On \(date), the subscription \(id) of \(item) \(english).", "\(date)，\(item) 的订阅 \(id) \(chinese)。")
     }
 
-    private func words(_ cause: ManagedSubscription.Cause) -> (english: String, chinese: String) {
+    private func words(_ cause: ManagedSubscription.ChangeCause) -> (english: String, chinese: String) {
         switch cause {
         case .started: ("began", "开始")
         case .renewed: ("was renewed", "已续费")

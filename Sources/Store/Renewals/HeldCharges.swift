@@ -1,6 +1,6 @@
 package import Domain
 
-// What a hold of the renewals needs: the subscriptions that are due, and those whose providers were not asked yet.
+// The needs of a hold of renewals: the subscriptions that are due, and those whose providers were not asked yet.
 extension BillingHoldQueries {
     /// Counts the running subscriptions whose renewal is due.
     package func countDue(at now: Timestamp) throws(StoreError) -> Int64 {

@@ -128,7 +128,7 @@ struct PayPageRoutes {
 }
 
 extension Shape {
-    /// What a played service believes about a subscription.
+    /// The book of a played service about a subscription.
     fileprivate static let playedBook = object([
         "charges": .list(
             .object([
