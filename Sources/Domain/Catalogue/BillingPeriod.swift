@@ -22,7 +22,6 @@ package struct BillingPeriod: Hashable, Sendable, Codable {
         self.count = count
     }
 
-    /// True where a SKU may have this period: the count is at least 1, and at most the unit's longest.
     /// A number of days than which no such period is shorter.
     package var leastDays: Int64 {
         switch unit {
@@ -33,6 +32,7 @@ package struct BillingPeriod: Hashable, Sendable, Codable {
         }
     }
 
+    /// True where a SKU may have this period: the count is at least 1, and at most the unit's longest.
     package var isSellable: Bool { (1...unit.longest).contains(count) }
 }
 
