@@ -102,7 +102,7 @@ extension Shape {
                     .object(["days": .integer, "prices": .list(.money), "apple_product_id": .string.orNull])),
                 "apple_product_ids": .list(.string), "attributes": .map(.any), "owned": .boolean,
                 "renewal": .words(SKU.Renewal.self),
-                "period": .object(["unit": .words(BillingPeriod.Unit.self), "count": .integer]).orNull,
+                "period": .billingPeriod.orNull,
                 "trial_days": .integer.noted("Of the trial that this user would have; 0 for none."),
             ]))
 }

@@ -97,7 +97,7 @@ extension Shape {
                 "localizations": .map(.object(["name": .string], optional: ["description": .string])),
             ],
             optional: [
-                "duration_days": .integer, "period": periodOfSKU, "plan_code": .string, "subscribe_id": .integer,
+                "duration_days": .integer, "period": .billingPeriod, "plan_code": .string, "subscribe_id": .integer,
             ]))
 
     fileprivate static let newSKU = named(

@@ -97,7 +97,7 @@ extension Shape {
     private static let renewalMembers: KeyValuePairs<String, Shape> = [
         "setup": .boolean.noted("True where the client completes a set-up, and nothing is charged."),
         "setup_id": .id("stp").orNull,
-        "period": .object(["unit": .words(BillingPeriod.Unit.self), "count": .integer]),
+        "period": .billingPeriod,
         "trial_days": .integer, "next_charge_at": .time, "next_amount": .money,
         "terms": .string.noted("The sentence that the payer agrees to; show it beside a box to tick."),
     ]

@@ -314,9 +314,13 @@ extension Shape {
             "orders": .list(.id("ord")).noted("The newest 100."),
         ]).adding(managedParts))
 
+    /// The length of a subscription's period.
+    static let billingPeriod = named(
+        "BillingPeriod", .object(["unit": .words(BillingPeriod.Unit.self), "count": .integer]))
+
     /// The members that are null, false or 0 for a store's subscription.
     private static let managedParts: KeyValuePairs<String, Shape> = [
-        "period": .object(["unit": .words(BillingPeriod.Unit.self), "count": .integer]).orNull,
+        "period": .billingPeriod.orNull,
         "period_start": .time.orNull, "period_index": .integer.orNull.noted("0 is the first period, or the trial."),
         "trial": .boolean, "next_charge_at": .time.orNull, "next_amount": .money.orNull,
         "cancel_at_period_end": .boolean, "change_to": .string.orNull.noted("The SKU from the next period on."),
