@@ -14,6 +14,7 @@
 #             person to look at
 # make webshop serves a shop on another origin beside Paydesk (Examples/WebShop)
 # make javascript tests the modules of the pages and of paydesk.js with node, and their types with tsc
+# make sdk    type-checks the SDK's Apple parts, and builds an app that depends on this package without the trait Server
 # make client makes a Python client from the served OpenAPI document; it checks out, attaches and refunds
 # make schemathesis sends what Schemathesis makes of the OpenAPI document, as a user, a partner and an admin; EXAMPLES=200
 #             makes more of it
@@ -27,7 +28,7 @@ LINT_PACKAGES = python3 python3-jsonschema
 PYTHON ?= /usr/bin/python3
 SOURCES = $(shell git ls-files -co --exclude-standard -- '*.swift')
 
-.PHONY: run test lint format bench bench-million faults faults-long faults-build fuzz example sanitize smoke openapi client schemathesis \
+.PHONY: run sdk test lint format bench bench-million faults faults-long faults-build fuzz example sanitize smoke openapi client schemathesis \
     javascript browsers pages webshop \
     packages-run packages-test packages-lint packages-faults
 
@@ -39,13 +40,18 @@ run: packages-run
 # makes them many times slower. As many tests at once as keep the cores busy: all at once only wait for each other.
 TEST = TMPDIR=$$(sh Tests/Scripts/scratch.sh) sh Tests/Scripts/test.sh $(SWIFT) test --skip-build \
     --experimental-maximum-parallelization-width 16
-test: packages-test
+test: packages-test sdk
 	$(SWIFT) build --build-tests
 	$(TEST)
+
+sdk:
+	@sh Tests/Scripts/apple-parts.sh $(SWIFT)
+	@sh Tests/Scripts/apart.sh $(SWIFT)
 
 lint: packages-lint
 	@$(SWIFT) format lint --strict $(SOURCES)
 	@sh Tests/Scripts/tidy.sh $(SWIFT)
+	@sh Tests/Scripts/apple-parts.sh $(SWIFT)
 	@$(PYTHON) Tests/Scripts/docs.py
 	@$(PYTHON) Tests/Scripts/words.py
 

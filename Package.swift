@@ -27,14 +27,23 @@ let signing: [Target.Dependency] = [
 
 let package = Package(
     name: "paydesk",
-    platforms: [.macOS(.v15)],
+    platforms: [.macOS(.v15), .iOS(.v15)],
     products: [
         .executable(name: "paydesk", targets: ["paydesk"]),
         .library(name: "AppleTrust", targets: ["AppleTrust"]),
+        .library(name: "PaydeskApplePay", targets: ["PaydeskApplePay"]),
+        .library(name: "PaydeskClient", targets: ["PaydeskClient"]),
         .library(name: "PaydeskProviders", targets: ["PaydeskProviders"]),
         .library(name: "PaydeskServer", targets: ["PaydeskServer"]),
+        .library(name: "PaydeskStoreKit", targets: ["PaydeskStoreKit"]),
         .library(name: "ProviderKit", targets: ["ProviderKit"]),
         .library(name: "ProviderTesting", targets: ["ProviderTesting"]),
+    ],
+    traits: [
+        .default(enabledTraits: ["Server"]),
+        .trait(
+            name: "Server",
+            description: "The server and everything it depends on. An app takes this package with `traits: []`."),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
@@ -157,6 +166,11 @@ let package = Package(
                 "PayPalProvider", "RemoteProvider", "SandboxProvider", "StripeProvider", "WeChatPayProvider",
             ]),
         .executableTarget(name: "paydesk", dependencies: ["PaydeskProviders", "PaydeskServer"]),
+
+        // The SDK of apps: Foundation alone, and Apple's own frameworks where they are.
+        .target(name: "PaydeskClient"),
+        .target(name: "PaydeskStoreKit", dependencies: ["PaydeskClient"]),
+        .target(name: "PaydeskApplePay", dependencies: ["PaydeskClient"]),
         .target(name: "ProviderTesting", dependencies: ["Domain", "ProviderKit"]),
 
         // The files of the pages, embedded with C23's `#embed`.
@@ -215,7 +229,15 @@ let package = Package(
             ],
             path: "Examples/RemotePlugin/swift"
         ),
+        // A device whose purchases are queued, for tests that kill it (`Tests/PaydeskClientTests`).
+        .executableTarget(name: "paydesk-device", dependencies: ["PaydeskClient"], path: "Tests/Device"),
         .testTarget(name: "EncodingsTests", dependencies: ["Encodings"]),
+        .testTarget(
+            name: "PaydeskClientTests",
+            dependencies: [
+                "PaydeskApplePay", "PaydeskClient", "PaydeskStoreKit", "TestSupport", "paydesk-device",
+                .product(name: "Crypto", package: "swift-crypto"),
+            ]),
         .testTarget(name: "DomainTests", dependencies: ["Domain"]),
         .testTarget(name: "PagesTests", dependencies: ["Domain", "Pages", "CZlib"]),
         .testTarget(
@@ -324,6 +346,15 @@ func provider(
             exclude: exclude
         ),
     ]
+}
+
+// An app that takes this package without the trait resolves no other package.
+for target in package.targets {
+    target.dependencies = target.dependencies.map { dependency in
+        guard case .productItem(let name, let package, let aliases, _) = dependency else { return dependency }
+        return .productItem(
+            name: name, package: package, moduleAliases: aliases, condition: .when(traits: ["Server"]))
+    }
 }
 
 for target in package.targets where target.type != .system {

@@ -58,6 +58,13 @@ package final class Gateway: Sendable {
     package let payPages: PayPages
     package let people: People
     package let reconciliation: Reconciliation
+    package let billingHold: BillingHolds
+    package let priceAnnouncements: PriceAnnouncements
+    package let subscriptionImport: SubscriptionImport
+    package let subscriptionList: SubscriptionList
+    let mandateSetups: MandateSetups
+    let renewals: Renewals
+    package let renewalMeter = RenewalMeter()
     package let refunds: Refunds
     package let reports: Reports
     let retention: Retention
@@ -83,6 +90,7 @@ package final class Gateway: Sendable {
     package let purchaseBacklog: PurchaseBacklog
     package let purchases: Purchases
     package let receipts: Receipts
+    package let subscriptionActs: SubscriptionActs
     package let subscriptionExtensions: SubscriptionExtensions
     package let subscriptions: Subscriptions
     let subscriptionSync: SubscriptionSync
@@ -111,8 +119,10 @@ package final class Gateway: Sendable {
             load: AccountLoad(registry.accounts.map(\.id), limit: settings.callsPerAccount, time: time.real),
             logger: logger)
         settlements = SettlementRunner(
-            store: access, providers: providers, policies: settings.policies, ownership: settings.ownership, ids: ids,
-            time: time, signals: signals)
+            store: access, providers: providers, policies: settings.policies, ownership: settings.ownership,
+            billing: Billing(settings: settings.billing, secrets: MandateSecrets(keyRing: keyRing)), ids: ids,
+            time: time,
+            signals: signals)
         lines = RepeatedLines(time: time.real)
 
         orders = Orders(store: access, time: time)
@@ -136,16 +146,26 @@ package final class Gateway: Sendable {
         userNames = UserNames(store: access)
         users = Users(settlements: settlements)
         wallets = Wallets(store: access, settlements: settlements, ids: ids)
-        workFinder = WorkFinder(store: access, registry: registry, ids: ids, time: time, signals: signals)
+        workFinder = WorkFinder(
+            store: access, registry: registry, ids: ids, time: time, signals: signals,
+            renewals: renewalMeter)
 
         accounts = Accounts(store: access, settlements: settlements, providers: providers, logger: logger)
         attention = Attention(store: access, accounts: accounts)
         contracts = Contracts(store: access, orders: orders, keyRing: keyRing, publicURL: settings.publicURL)
         paymentAttempts = PaymentAttempts(settlements: settlements)
         paymentOpening = PaymentOpening(settlements: settlements, contracts: contracts, random: random, logger: logger)
+        mandateSetups = MandateSetups(settlements: settlements, contracts: contracts, logger: logger)
+        billingHold = BillingHolds(settlements: settlements, logger: logger)
+        priceAnnouncements = PriceAnnouncements(settlements: settlements)
+        subscriptionImport = SubscriptionImport(settlements: settlements)
+        subscriptionList = SubscriptionList(store: access, time: time)
+        renewals = Renewals(
+            settlements: settlements, attempts: paymentAttempts, meter: renewalMeter, logger: logger)
         cashier = Cashier(
             settlements: settlements, orders: orders, offers: Offers(store: access, accounts: accounts),
-            contracts: contracts, attempts: paymentAttempts, opening: paymentOpening, settings: settings)
+            contracts: contracts, attempts: paymentAttempts, opening: paymentOpening,
+            setups: mandateSetups, settings: settings)
         orderClosing = OrderClosing(settlements: settlements, orders: orders, attempts: paymentAttempts)
         sessions = Sessions(
             settlements: settlements, ids: ids, random: random, time: time.real,
@@ -207,6 +227,8 @@ package final class Gateway: Sendable {
             random: random, issuer: settings.publicURL, life: settings.snapshots)
         grants = Grants(settlements: settlements)
         subscriptions = Subscriptions(store: access, time: time)
+        subscriptionActs = SubscriptionActs(
+            settlements: settlements, setups: mandateSetups, cashier: cashier, refunds: refunds)
         subscriptionExtensions = SubscriptionExtensions(settlements: settlements)
         subscriptionSync = SubscriptionSync(settlements: settlements, evidence: evidence, logger: logger)
         notificationSync = NotificationSync(

@@ -36,6 +36,14 @@ package enum GatewayError: Error, Sendable, Equatable {
     case skuNotFound(String)
     case unknownProduct(String)
     case alreadyOwned
+    /// A subscription of the group runs already; with the place where it is managed.
+    case subscriptionRuns(ID<Subscription>, SubscriptionSnapshot.Source)
+    /// The order is a renewal's, which only its subscription pays or closes.
+    case belongsToSubscription(ID<Subscription>)
+    /// Renewals are held, and the providers of this number of subscriptions were not asked what they charged.
+    case chargesUnchecked(Int64)
+    /// An act that the status of a subscription does not allow.
+    case subscriptionIs(Subscription.Status, reason: LocalizedText)
     case orderNotOpen
     /// The order of a contract or QR code is not open any more.
     case contractGone

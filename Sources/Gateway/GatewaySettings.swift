@@ -13,6 +13,7 @@ package struct GatewaySettings: Sendable {
     package var isDevelopment: Bool
     package var retention: RetentionPolicy
     package var ownership: OwnershipRules
+    package var billing: BillingSettings
     /// The number of concurrent calls to one account on this node; further ones are not sent.
     ///
     /// It is half of the node's limit of concurrent requests: an account that hangs leaves the other half to other
@@ -27,6 +28,7 @@ package struct GatewaySettings: Sendable {
         publicURL: String, returnURLs: ReturnURLRules, policies: OrderPolicies, meters: [Meter],
         defaultCurrency: Currency? = nil, allowsPrivateWebhooks: Bool = false, isDevelopment: Bool = false,
         retention: RetentionPolicy = RetentionPolicy(), ownership: OwnershipRules = OwnershipRules(),
+        billing: BillingSettings = BillingSettings(),
         callsPerAccount: Int = 256, pages: PageSettings = PageSettings(), streams: Int = 10_000,
         snapshots: SnapshotLife = SnapshotLife()
     ) {
@@ -39,6 +41,7 @@ package struct GatewaySettings: Sendable {
         self.isDevelopment = isDevelopment
         self.retention = retention
         self.ownership = ownership
+        self.billing = billing
         self.callsPerAccount = callsPerAccount
         self.pages = pages
         self.streams = streams

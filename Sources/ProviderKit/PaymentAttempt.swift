@@ -20,11 +20,13 @@ public struct PaymentAttempt: Sendable {
     public let accepts: Set<ContractType>
     /// The payer's IP address, the same in every repetition; nil where it is unknown.
     public let payerAddress: String?
+    /// The mandate that the payment is to leave behind; nil for a payment that happens once.
+    public let mandate: MandateRequest?
 
     public init(
         payment: ID<Payment>, order: ID<Order>, amount: Money, title: String, platform: Platform, returnURL: String?,
         expiresAt: Timestamp, appleProductIDs: [String] = [], appAccountToken: String? = nil,
-        accepts: Set<ContractType>, payerAddress: String? = nil
+        accepts: Set<ContractType>, payerAddress: String? = nil, mandate: MandateRequest? = nil
     ) {
         self.payment = payment
         self.order = order
@@ -37,6 +39,7 @@ public struct PaymentAttempt: Sendable {
         self.appAccountToken = appAccountToken
         self.accepts = accepts
         self.payerAddress = payerAddress
+        self.mandate = mandate
     }
 
     /// Returns the payer's address for a service that compares it with its own observation.

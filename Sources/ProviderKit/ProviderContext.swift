@@ -39,7 +39,10 @@ public struct ProviderContext: Sendable {
     }
 
     /// Returns the address of the page that a ``PaymentPageServing`` provider serves for a payment.
-    public func pageURL(kind: String, payment: ID<Payment>) -> String { "\(publicURL)/\(kind)/\(payment.rawValue)" }
+    public func pageURL(kind: String, payment: ID<Payment>) -> String { pageURL(kind: kind, id: payment.rawValue) }
+
+    /// Returns the address of the page of a payment or a set-up.
+    public func pageURL(kind: String, id: String) -> String { "\(publicURL)/\(kind)/\(id)" }
 }
 
 /// A small durable table of one account, for a provider that plays its own payment service.

@@ -39,6 +39,8 @@ public struct ProviderManifest: Sendable, Equatable {
     public var goods: Goods
     /// True where subscriptions renew by themselves.
     public var recurring: Bool
+    /// True where Paydesk can renew subscriptions through it (``MandateCharging``).
+    public var mandates: Bool
     public var cancel: Cancellation
     public var refunds: Refunds
     /// The HTTP methods of notifications; empty where the provider sends none.
@@ -54,7 +56,8 @@ public struct ProviderManifest: Sendable, Equatable {
 
     public init(
         kind: String, displayName: String, contractTypes: [ContractType], currencies: [Currency] = [],
-        goods: Goods = .anything, recurring: Bool = false, cancel: Cancellation, refunds: Refunds,
+        goods: Goods = .anything, recurring: Bool = false, mandates: Bool = false,
+        cancel: Cancellation, refunds: Refunds,
         notifications: [NotificationMethod], instruments: [InstrumentForm] = [], developmentOnly: Bool = false,
         followsBusinessTime: Bool = false, settings: SettingsSchema
     ) {
@@ -64,6 +67,7 @@ public struct ProviderManifest: Sendable, Equatable {
         self.currencies = currencies
         self.goods = goods
         self.recurring = recurring
+        self.mandates = mandates
         self.cancel = cancel
         self.refunds = refunds
         self.notifications = notifications

@@ -25,6 +25,9 @@ public struct ProviderRegistry: Sendable {
     /// The kinds whose accounts have pay pages of their own.
     package var pageKinds: [String] { kinds.filter { $0.value is any PaymentPageServing.Type }.keys.sorted() }
 
+    /// The kinds whose accounts play a service with mandates.
+    package var playedKinds: [String] { kinds.filter { $0.value is any MandatePlaying.Type }.keys.sorted() }
+
     /// The kinds whose accounts have a notify URL.
     package var notifyingKinds: [String] { manifests.filter { !$0.notifications.isEmpty }.map(\.kind) }
 

@@ -27,11 +27,20 @@ public struct PaymentReport: Sendable, Equatable, Codable {
     public let outcome: PaymentOutcome
     /// The provider's own id, where it is known.
     public let reference: String?
+    /// The mandate that a success has left behind, where one was asked for.
+    public let mandate: ProviderMandate?
+    /// The kind of a failure, where a mandate was charged; nil counts as ``ChargeRefusal/soft``.
+    public let refusal: ChargeRefusal?
 
-    public init(payment: ID<Payment>, outcome: PaymentOutcome, reference: String? = nil) {
+    public init(
+        payment: ID<Payment>, outcome: PaymentOutcome, reference: String? = nil, mandate: ProviderMandate? = nil,
+        refusal: ChargeRefusal? = nil
+    ) {
         self.payment = payment
         self.outcome = outcome
         self.reference = reference
+        self.mandate = mandate
+        self.refusal = refusal
     }
 }
 
@@ -107,14 +116,16 @@ public enum ProviderFact: Sendable, Equatable, Codable {
     case refund(RefundReport)
     case dispute(DisputeReport)
     case store(StoreStatement)
+    case setup(SetupReport)
+    case mandate(MandateReport)
 
-    /// The payment of the fact; nil for a store's statement.
+    /// The payment of the fact; nil for a store's statement, a set-up and a mandate.
     public var payment: ID<Payment>? {
         switch self {
         case .payment(let report): report.payment
         case .refund(let report): report.payment
         case .dispute(let report): report.payment
-        case .store: nil
+        case .store, .setup, .mandate: nil
         }
     }
 }

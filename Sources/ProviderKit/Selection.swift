@@ -5,7 +5,10 @@ import Foundation
 package struct SelectionNeed: Sendable {
     package var sku: String
     package var kind: SKU.Kind
-    package var onePeriodElsewhere: Bool
+    /// True where a subscription's single periods are for sale.
+    package var sellsOnePeriod: Bool
+    /// True where Paydesk renews the subscription, so that the account has to charge mandates.
+    package var isManaged = false
     package var hasAppleProducts: Bool
     package var quantity: Int64
     package var amount: Money
@@ -17,12 +20,12 @@ package struct SelectionNeed: Sendable {
     package var user: String
 
     package init(
-        sku: String, kind: SKU.Kind, onePeriodElsewhere: Bool, hasAppleProducts: Bool, quantity: Int64, amount: Money,
+        sku: String, kind: SKU.Kind, sellsOnePeriod: Bool, hasAppleProducts: Bool, quantity: Int64, amount: Money,
         platform: Platform, accepts: Set<ContractType>, provider: String? = nil, user: String
     ) {
         self.sku = sku
         self.kind = kind
-        self.onePeriodElsewhere = onePeriodElsewhere
+        self.sellsOnePeriod = sellsOnePeriod
         self.hasAppleProducts = hasAppleProducts
         self.quantity = quantity
         self.amount = amount
@@ -96,7 +99,9 @@ package enum Selection {
         let isNamed = need.provider.map { $0 == account.id.rawValue || $0 == manifest.kind } ?? true
         let isWithin = need.amount.value >= (routing.min ?? 0) && need.amount.value <= (routing.max ?? .max)
         let isCharged = whateverAmount || account.provider.amountFault(need.amount) == nil
-        let renews = need.kind != .subscription || manifest.recurring || need.onePeriodElsewhere
+        let renews =
+            need.kind != .subscription || manifest.recurring || need.sellsOnePeriod
+            || (need.isManaged && chargesMandates(account.provider))
         let rules: [(SelectionRefusal, Bool)] = [
             (.provider, isNamed), (.disabled, account.enabled && routing.weight > 0),
             (.platform, allows(routing.platforms, need.platform)),
@@ -110,6 +115,10 @@ package enum Selection {
             (.unavailable, Self.isCharged(account, need, among: accounts, whateverAmount: whateverAmount)),
         ]
         return rules.first { !$0.1 }?.0
+    }
+
+    private static func chargesMandates(_ provider: any PaymentProvider) -> Bool {
+        provider.manifest.mandates && (provider as? any MandateCharging)?.chargesMandates ?? false
     }
 
     /// Returns whether the account or its processor can charge exactly this amount in this currency.

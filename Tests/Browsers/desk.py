@@ -49,6 +49,7 @@ class Desk:
 
     def __init__(self, binary: str) -> None:
         self.binary, self.port, self.users = str(Path(binary).resolve()), free_port(), 0
+        self.keys = 0
         self.url, self.secret = f"http://127.0.0.1:{self.port}", secrets.token_hex(32)
         self.home = Path(tempfile.mkdtemp(prefix="paydesk-browsers-"))
         self.environment = {**os.environ, "PAYDESK_USER_SECRET": self.secret}
@@ -57,6 +58,8 @@ class Desk:
         settings = self.home / "Config" / "paydesk.yaml"
         text = settings.read_text(encoding="utf-8").replace("public_url: http://127.0.0.1:8080", f"public_url: {self.url}")
         text = text.replace("  port: 8080", f"  port: {self.port}").replace("pages_per_second: 10", "pages_per_second: 0")
+        # Webhooks of the tests go to this machine.
+        text = text.replace("allow_private_networks: false", "allow_private_networks: true")
         text = text.replace('  name: ""', '  name: "Aurora"').replace('  support_url: ""', '  support_url: "mailto:help@aurora.example"')
         text = text.replace('  terms_url: ""', '  terms_url: "https://aurora.example/terms"').replace("merchant_lines: []", 'merchant_lines: ["Aurora Reading Ltd", "1 Example Road"]')
         settings.write_text(text, encoding="utf-8")
@@ -131,6 +134,47 @@ class Desk:
         """What a payer does on the sandbox's page."""
         status, text = self.call("POST", f"/sandbox/{payment}", urlencode({"outcome": outcome}), kind="application/x-www-form-urlencoded")
         assert status in (200, 303), text[:400]
+
+    def key(self, *scopes: str, **more: Any) -> dict[str, Any]:
+        """A new API key."""
+        self.keys += 1
+        return self.data("POST", "/v1/admin/api-keys", {"name": f"key-{self.keys}", "scopes": list(scopes), **more}, self.admin)
+
+    def read(self, path: str) -> Any:
+        """What an admin reads below `/v1/admin/`."""
+        return self.data("GET", f"/v1/admin/{path}", None, self.admin)
+
+    def paid(self, user: str, sku: str = "vip_month", **more: Any) -> dict[str, Any]:
+        """The contract of an order that is paid."""
+        contract = self.opened(user, sku, **more)
+        self.act(contract["payment_id"], "succeed")
+        assert eventually(lambda: self.read(f"orders/{contract['order_id']}")["status"] == "paid"), "the order is not paid"
+        return contract
+
+    def opened(self, user: str, sku: str = "vip_month", **more: Any) -> dict[str, Any]:
+        """The contract of an open order at the sandbox's page."""
+        return self.buy(self.session(self.token(user), sku, **more), provider="sandbox-url")
+
+    def pay_wrongly(self, contract: dict[str, Any], value: int) -> None:
+        """Has the sandbox say that another amount came."""
+        address = next(each["notify_url"] for each in self.read("accounts")["items"] if each["id"] == "sandbox-url")
+        amount = {**contract["amount"], "value": value}
+        body = json.dumps({"event_id": secrets.token_hex(8), "payment_id": contract["payment_id"], "type": "payment.succeeded", "amount": amount, "occurred_at": int(time.time())})
+        stamp = int(time.time())
+        signature = hmac.new(b"sandbox-development-secret", f"{stamp}.{body}".encode(), hashlib.sha256).hexdigest()
+        request = urllib.request.Request(address, body.encode(), {"X-Sandbox-Signature": f"t={stamp},v1={signature}", "Content-Type": "application/json"})
+        urllib.request.urlopen(request, timeout=20).close()
+        assert eventually(lambda: self.read(f"orders/{contract['order_id']}")["mismatches"]), "the amount was not kept"
+
+    def bought_in_store(self, user: str, product: str) -> str:
+        """Buys in the App Store in a box and claims it; the original transaction's id."""
+        status, text = self.call("POST", "/dev/appstore/users", {"user_id": user})
+        assert status == 200, text
+        status, text = self.call("POST", "/dev/appstore/purchases", {"product_id": product, "customer": user, "app_account_token": json.loads(text)["app_account_token"]})
+        assert status in (200, 201), text
+        found = eventually(lambda: self.read("users/" + user)["purchases"])
+        assert found, "the purchase did not arrive"
+        return found[0]["original_transaction_id"]
 
     def orders(self, user: str) -> list[dict[str, Any]]:
         return self.data("GET", "/v1/public/orders", None, user)["items"]

@@ -25,8 +25,6 @@ class Engine:
 
     name = ""
     driver: Any
-    #: The narrowest window that the engine makes.
-    least = 360
 
     def open(self, url: str, state: str = "", ready: bool = True) -> None:
         self.driver.get(url)
@@ -61,7 +59,12 @@ class Engine:
         return self.driver.execute_script(text, *arguments)
 
     def press(self, selector: str) -> None:
-        self.wait(lambda: [each for each in self.find(selector) if each.is_displayed()], selector)[0].click()
+        self.click(self.wait(lambda: [each for each in self.find(selector) if each.is_displayed()], selector)[0])
+
+    def click(self, element: Any) -> None:
+        """Clicks what may stand behind a bar that stays in place while the page scrolls."""
+        self.js("arguments[0].scrollIntoView({block: 'nearest', behavior: 'instant'})", element)
+        element.click()
 
     def method(self, account: str) -> None:
         self.press(f'[data-action="method"][data-account="{account}"]')
@@ -131,7 +134,11 @@ class Chromium(Engine):
 
 class WebKit(Engine):
     name = "webkit"
+    #: The least width of a window with the browser's own bar; one that a page opens has none.
     least = 447
+    #: The windows that are narrower than that and wider.
+    narrow: str | None = None
+    broad = ""
     display: subprocess.Popen[bytes] | None = None
 
     def __init__(self, dark: bool = False) -> None:
@@ -141,6 +148,7 @@ class WebKit(Engine):
         options.binary_location = os.environ.get("MINIBROWSER") or str(next(Path("/usr/lib").glob("*/webkit2gtk-4*/MiniBrowser")))
         options.add_argument("--automation")
         options.add_argument("--enable-write-console-messages-to-stdout=true")
+        options.add_argument("--javascript-can-open-windows-automatically=true")
         self.log = Path(tempfile.mkstemp(prefix="webkit-", suffix=".log")[1])
         self.read = 0
         if "DISPLAY" not in os.environ:
@@ -169,8 +177,21 @@ class WebKit(Engine):
             cls.display = None
 
     def resize(self, width: int, height: int) -> None:
-        # The window's bar takes some of its height.
-        self.driver.set_window_size(max(width, self.least), height + 60)
+        """Gives the window a size; a narrow one is another window, which shares the cookies."""
+        driver = self.driver
+        if self.narrow is None:
+            self.broad = driver.current_window_handle
+        if width >= self.least:
+            driver.switch_to.window(self.broad)
+            # The window's bar takes some of its height.
+            return driver.set_window_size(width, height + 60)
+        if self.narrow is None:
+            before = set(driver.window_handles)
+            self.js("window.open('about:blank', '', `popup,width=${arguments[0]},height=${arguments[1]}`)", width, height)
+            self.narrow = self.wait(lambda: set(driver.window_handles) - before, "the narrow window").pop()
+        driver.switch_to.window(self.narrow)
+        driver.set_window_size(width, height)
+        self.wait(lambda: self.js("return innerWidth") == width, f"a width of {width}")
 
     def axe(self) -> list[str]:
         self.js(AXE.read_text() + "; window.axe = axe;")

@@ -14,6 +14,9 @@ struct SKURulesTests {
         let giving = try decoded(#"{"units":{"coins":1}}"#, as: JSONValue.self).merging(try decoded(patch))
         return try DomainTests.sku(try json(giving))
     }
+    private static func period(_ unit: String, _ count: Int) -> String {
+        #"{"kind":"subscription","apple_product_ids":["a"],"period":{"unit":"\#(unit)","count":\#(count)}}"#
+    }
     private static func options(_ list: String) -> String { #"{"kind":"non_renewing","options":[\#(list)]}"# }
 
     @Test(
@@ -32,6 +35,10 @@ struct SKURulesTests {
             ("duration_days", #"{"kind":"non_renewing"}"#),
             ("duration_days", #"{"kind":"non_renewing","apple_product_ids":["vip"]}"#),
             ("duration_days", #"{"kind":"subscription","one_period_elsewhere":true}"#),
+            ("period", #"{"period":{"unit":"month","count":1}}"#),
+            ("period.count", period("day", 0)), ("period.count", period("day", 367)),
+            ("period.count", period("week", 53)), ("period.count", period("month", 25)),
+            ("period.count", period("year", 4)), ("period.count", period("year", -1)),
             ("units", #"{"units":{}}"#), ("tier", #"{"kind":"subscription","units":{},"apple_product_ids":["a"]}"#),
             ("apple_product_ids", #"{"kind":"subscription","tier":"Pro"}"#),
         ])
@@ -101,6 +108,7 @@ struct SKURulesTests {
             #"{"kind":"subscription","apple_product_ids":["a"]}"#,
             #"{"kind":"subscription","tier":"Pro","units":{},"one_period_elsewhere":true,"duration_days":30}"#,
             #"{"kind":"non_consumable","one_period_elsewhere":true}"#,
+            period("day", 1), period("day", 366), period("week", 52), period("month", 24), period("year", 3),
             #"{"units":{"coins":1,"gems.x":1000000000000}}"#, #"{"units":{\#(list(20) { "\"c\($0)\":1" })}}"#,
             #"{"attributes":{\#(list(50) { "\"a\($0)\":1" })}}"#,
             #"{"localizations":{\#(list(50) { "\"l\($0)\":{\"name\":\"n\"}" })}}"#,

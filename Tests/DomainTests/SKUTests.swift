@@ -5,19 +5,19 @@ struct SKUTests {
     private static let full = """
         {"active":false,"apple_product_ids":["com.app:vip","vip.day${days}"],\
         "attributes":{"a":[1,null,"x"],"range":2.5},\
-        "client_fallback":true,"consumption":"no_preference","description":"d","duration_days":30,"id":"vip_month",\
+        "client_fallback":true,"consumption":"no_preference","description":"d","duration_days":30,"grace_days":5,"id":"vip_month",\
         "kind":"non_renewing","localizations":{"en":{"description":"e","name":"VIP"},"zh-Hans":{"name":"会员"}},\
         "name":"Month","number":0,"on_refund":"keep","once":"running","one_period_elsewhere":true,\
-        "options":[{"days":7,"prices":[{"currency":"CNY","value":990}]}],"plan_code":"monthly",\
-        "prices":[{"currency":"CNY","value":3990},{"currency":"USD","value":599}],"rank":10,"stack_group":"S",\
-        "stacking":"none","subscribe_id":1001,"tier":"VIP","units":{"coins":100}}
+        "options":[{"days":7,"prices":[{"currency":"CNY","value":990}]}],"period":{"count":2,"unit":"month"},"plan_code":"monthly",\
+        "prices":[{"currency":"CNY","value":3990},{"currency":"USD","value":599}],"rank":10,"renewal":"one_period","stack_group":"S",\
+        "stacking":"none","subscribe_id":1001,"tier":"VIP","trial_days":7,"units":{"coins":100}}
         """
     private static let least = #"{"id":"a","name":"A","kind":"consumable"}"#
     private static let leastWritten = """
         {"active":true,"apple_product_ids":[],"attributes":{},"client_fallback":false,"consumption":"ignore",\
-        "description":"","id":"a","kind":"consumable","localizations":{},"name":"A","number":0,"on_refund":"revoke","once":"ever",\
-        "one_period_elsewhere":false,"options":[],"prices":[],"rank":0,"stack_group":"a","stacking":"none","tier":"",\
-        "units":{}}
+        "description":"","grace_days":3,"id":"a","kind":"consumable","localizations":{},"name":"A","number":0,"on_refund":"revoke","once":"ever",\
+        "one_period_elsewhere":false,"options":[],"prices":[],"rank":0,"renewal":"store_only","stack_group":"a","stacking":"none","tier":"",\
+        "trial_days":0,"units":{}}
         """
 
     @Test func `every field is read from its key`() throws {
@@ -31,8 +31,9 @@ struct SKUTests {
         #expect(try sku.options.first?.prices == [money("9.90 CNY")])
         #expect(sku.units == ["coins": 100])
         #expect(sku.attributes == ["a": .array([.integer(1), .null, .string("x")]), "range": .number(2.5)])
-        #expect(sku.clientFallback && sku.onePeriodElsewhere && !sku.active)
+        #expect(sku.clientFallback && sku.renewal == .onePeriod && !sku.active)
         #expect(sku.stacking == .none && sku.stackGroup == "S" && sku.onRefund == .keep)
+        #expect(sku.period == BillingPeriod(unit: .month, count: 2))
         #expect(sku.consumption == .noPreference && sku.once == .running)
         #expect(sku.localizations["en"]?.name == "VIP" && sku.localizations["en"]?.description == "e")
         #expect(sku.localizations["zh-Hans"]?.name == "会员" && sku.localizations["zh-Hans"]?.description == nil)
@@ -43,6 +44,25 @@ struct SKUTests {
         let sku = try decoded(text, as: SKU.self)
         #expect(try json(sku) == written)
         #expect(try decoded(written, as: SKU.self) == sku)
+    }
+
+    @Test(
+        arguments: [
+            ("{}", .storeOnly), (#"{"one_period_elsewhere":false}"#, .storeOnly),
+            (#"{"one_period_elsewhere":true}"#, .onePeriod), (#"{"renewal":"one_period"}"#, .onePeriod),
+            (#"{"renewal":"one_period","one_period_elsewhere":true}"#, .onePeriod),
+            (#"{"renewal":"store_only","one_period_elsewhere":false}"#, .storeOnly),
+            (#"{"renewal":"one_period","one_period_elsewhere":false}"#, nil),
+            (#"{"renewal":"store_only","one_period_elsewhere":true}"#, nil),
+        ] as [(String, SKU.Renewal?)])
+    func `the older name says the same as renewal, or the SKU is refused`(
+        _ patch: String, _ renewal: SKU.Renewal?
+    ) throws {
+        guard let renewal else {
+            #expect(throws: DecodingError.self) { try sku(patch) }
+            return
+        }
+        #expect(try sku(patch).renewal == renewal)
     }
 
     @Test(

@@ -44,7 +44,8 @@ struct WireNameTests {
         #expect(OwnershipPolicy.allCases.map(\.rawValue) == ["keep", "transfer", "transfer_if_inactive", "share"])
         #expect(
             Subscription.Status.allCases.map(\.rawValue) == [
-                "active", "expired", "revoked", "upgraded", "scheduled", "in_grace_period", "in_billing_retry",
+                "active", "expired", "revoked", "upgraded", "scheduled", "suspended", "in_grace_period",
+                "in_billing_retry",
             ])
         #expect(Meter.Period.allCases.map(\.rawValue) == ["day", "month"])
         #expect(
@@ -56,7 +57,8 @@ struct WireNameTests {
             EventType.allCases.map(\.rawValue) == [
                 "order.opened", "order.paid", "order.closed", "order.anomaly", "refund.succeeded", "refund.failed",
                 "dispute.opened", "dispute.closed", "purchase.attached", "purchase.transferred", "purchase.unmapped",
-                "subscription.changed", "entitlements.changed", "balance.overdrawn",
+                "subscription.changed", "subscription.payment_failed", "subscription.renewal_upcoming",
+                "subscription.price_change", "entitlements.changed", "balance.overdrawn",
             ])
     }
 
@@ -66,6 +68,6 @@ struct WireNameTests {
         #expect(ContractType.base == [.appleIAP, .stripe, .url, .qr])
         #expect(
             Set(Grant.SourceKind.allCases.map(\.rawValue))
-                == ["order", "apple_transaction", "apple_subscription", "admin", "partner"])
+                == ["order", "apple_transaction", "apple_subscription", "managed_subscription", "admin", "partner"])
     }
 }

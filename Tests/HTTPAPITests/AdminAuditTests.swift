@@ -51,6 +51,10 @@ struct AdminAuditTests {
     /// Writes whose audit other tests read: signing in and out (`ConsoleSessionTests`).
     static let auditedElsewhere: Set<String> = [
         "POST /v1/admin/console/session", "DELETE /v1/admin/console/session",
+        // `RenewalTests`.
+        "POST /v1/admin/subscriptions/{id}/cancel", "POST /v1/admin/subscriptions/{id}/resume",
+        "POST /v1/admin/subscriptions/{id}/retry", "POST /v1/admin/subscriptions/import",
+        "POST /v1/admin/skus/{id}/price-change", "POST /v1/admin/billing",
         // `AdminInboxTests`.
         "PATCH /v1/admin/webhooks/{id}", "POST /v1/admin/webhooks/{id}/rotate-secret",
         "POST /v1/admin/deliveries/{id}/redeliver",

@@ -1,4 +1,5 @@
 import Domain
+import Foundation
 import Gateway
 import HTTPTypes
 import TestSupport
@@ -8,6 +9,13 @@ import Testing
 
 @Suite("Orders, disputes and sessions for admins")
 struct AdminOrderListTests {
+    /// The ids of an export's lines.
+    private static func exported(_ query: String, _ counter: Counter) async throws -> [String] {
+        let reply = try await counter.get("/v1/admin/export/orders.csv?\(query)", counter.adminKey)
+        try #require(reply.status == 200, "\(query): \(reply)")
+        return reply.text.components(separatedBy: "\r\n").dropFirst().dropLast().map { String($0.prefix(30)) }
+    }
+
     @Test(arguments: TestEngine.allCases)
     func `orders are found by what is special about them`(_ engine: TestEngine) async throws {
         try await withCounter(on: engine) { counter in
@@ -40,14 +48,17 @@ struct AdminOrderListTests {
                 let found = try await counter.get("/v1/admin/orders?\(query)", counter.adminKey)
                 #expect(found.status == 200, "\(found)")
                 #expect(try found.data["items"].elements.map { names[$0.text("id")] } == wanted, "\(query)")
+                #expect(try await Self.exported(query, counter).map { names[$0] } == wanted.reversed(), "\(query)")
             }
             let page = try await counter.get("/v1/admin/orders?sku=vip_month&limit=2", counter.adminKey).data
             let rest = try await counter.get(
                 "/v1/admin/orders?sku=vip_month&limit=2&cursor=\(page.text("next_cursor"))", counter.adminKey)
             #expect(try rest.data["items"].elements.map { names[$0.text("id")] } == ["disputed"])
-            for name in ["anomaly", "dispute", "environment", "platform"] {
-                let reply = try await counter.get("/v1/admin/orders?\(name)=moon", counter.adminKey)
-                #expect(reply.status == 400 && reply.field == name)
+            for (path, name) in ["orders", "export/orders.csv"].flatMap({ path in
+                ["anomaly", "dispute", "environment", "platform", "status"].map { (path, $0) }
+            }) {
+                let reply = try await counter.get("/v1/admin/\(path)?\(name)=moon", counter.adminKey)
+                #expect(reply.status == 400 && reply.field == name, "\(path): \(reply)")
             }
             let disputes = try await counter.get("/v1/admin/disputes?status=open", counter.adminKey).data
             let one = disputes["items"][0]

@@ -13,7 +13,8 @@ struct AuthorizationTests {
     private static let open: Set<String> = [
         "GET /", "POST /", "GET /robots.txt", "GET /favicon.ico",
         "GET /v1/public/payments/{id}/qr.svg", "POST /v1/notify/{token}", "GET /v1/notify/{token}",
-        "GET /sandbox/{payment_id}", "POST /sandbox/{payment_id}", "GET /healthz", "GET /readyz", "GET /version",
+        "GET /sandbox/{payment_id}", "POST /sandbox/{payment_id}", "POST /sandbox/mandates/{id}", "GET /sandbox/book",
+        "GET /healthz", "GET /readyz", "GET /version",
         "GET /metrics", "GET /openapi.json", "GET /docs", "GET /.well-known/jwks.json",
         "GET /.well-known/apple-developer-merchantid-domain-association", "GET /apple-iap/products",
         "GET /validate-receipt", "PUT /validate-receipt",

@@ -91,6 +91,11 @@ struct ReadTests {
         }
     }
 
+    /// The ids of an export's lines.
+    private static func lines(_ file: String) -> [String] {
+        file.components(separatedBy: "\r\n").dropFirst().dropLast().map { String($0.prefix(30)) }
+    }
+
     private static func ids(_ orders: [JSONValue]) -> [String] {
         var ids: [String] = []
         for order in orders { ids.append(order.text("id")) }
@@ -135,6 +140,8 @@ struct ReadTests {
                 let expected = Self.ids(all.filter(holds))
                 let found = try await counter.get("/v1/admin/orders?limit=200\(query)", counter.adminKey)
                 #expect(try Self.ids(found.data["items"].elements) == expected, "\(query)")
+                let file = try await counter.get("/v1/admin/export/orders.csv?\(query.dropFirst())", counter.adminKey)
+                #expect(Self.lines(file.text) == expected.reversed(), "\(query)")
                 let seen = try await counter.get("/v1/partner/orders?limit=200\(query)", partner)
                 let visible = all.filter { holds($0) && ($0["partner"] == .null || $0.text("partner") == "one") }
                 #expect(try Self.ids(seen.data["items"].elements) == Self.ids(visible), "\(query)")
@@ -143,12 +150,12 @@ struct ReadTests {
                 var (walked, cursor) = ([String](), "")
                 repeat {
                     let page = try await counter.get("/v1/partner/orders?limit=2\(query)\(cursor)", partner).data
-                    walked += page["items"].elements.map { $0.text("id") }
+                    walked += Self.ids(page["items"].elements)
                     cursor = page["next_cursor"] == .null ? "" : "&cursor=\(page.text("next_cursor"))"
                 } while !cursor.isEmpty && walked.count < 20
                 let whole = try await counter.get("/v1/partner/orders?limit=200\(query)", partner).data["items"]
                     .elements
-                #expect(walked == whole.map { $0.text("id") }, "\(query)")
+                #expect(walked == Self.ids(whole), "\(query)")
             }
         }
     }

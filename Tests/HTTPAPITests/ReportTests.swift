@@ -160,9 +160,11 @@ struct ReportTests {
             #expect(try day.data["items"].elements == Array(items.suffix(1)))
             #expect(try await stats("from=0&to=\(400 * 86_400)").data["items"].elements.isEmpty)
             for (query, field) in [
-                ("by=week", "by"), ("from=x", "from"), ("to=x", "to"), ("from=0&to=\(400 * 86_400 + 1)", "from"),
+                ("by=week", "by"), ("from=x", "from"), ("to=x", "to"), ("from=0&to=\(36_525 * 86_400 + 1)", "from"),
+                ("from=0&by=sku&to=\(400 * 86_400 + 1)", "from"),
+                ("from=0&environment=Sandbox&to=\(400 * 86_400 + 1)", "from"),
                 ("from=10&to=9", "from"), ("from=-1&to=9", "from"), ("to=-1", "to"), ("to=9223372036854775807", "to"),
-                ("from=-9223372036854775808", "from"), ("from=0", "from"),
+                ("from=-9223372036854775808", "from"), ("from=0&by=sku", "from"),
             ] {
                 let reply = try await stats(query)
                 #expect(reply.status == 400 && reply.field == field, "\(query): \(reply)")
@@ -178,7 +180,8 @@ struct ReportTests {
             let empty = try await counter.get("/v1/admin/export/orders.csv", reader)
             let header =
                 "id,user_id,status,sku,quantity,amount,currency,charged,refunded,provider,platform,environment,"
-                + "created_at,paid_at,amount_major,payment_reference,refund_references,created_at_iso,paid_at_iso"
+                + "created_at,paid_at,amount_major,payment_reference,refund_references,created_at_iso,paid_at_iso,"
+                + "origin,subscription_id"
             #expect(empty.status == 200 && empty.text == header + "\r\n")
             #expect(empty.header("Content-Type") == "text/csv; charset=utf-8; header=present")
             let at = desk.clock.now.rawValue
@@ -191,15 +194,17 @@ struct ReportTests {
             for (name, cell) in names {
                 let order = try await desk.checkout(user: name).order
                 lines.append(
-                    "\(order),\(cell),open,vip_month,1,3990,CNY,,0,box-url,web,Sandbox,\(at),,39.90,,,\(iso),")
+                    "\(order),\(cell),open,vip_month,1,3990,CNY,,0,box-url,web,Sandbox,\(at),,39.90,,,\(iso),,checkout,"
+                )
             }
             let paid = try await desk.buy("coins", user: "bob", quantity: 2)
             try await desk.refund(paid.order, 200)
             lines.append(
                 "\(paid.order),bob,partially_refunded,coins,2,1200,CNY,1200,200,box-url,web,Sandbox,\(at),\(at),12.00,,,\(iso),"
-                    + iso)
+                    + "\(iso),checkout,")
             let free = try await desk.checkout("trial", user: "carl", provider: nil)
-            lines.append("\(free.order),carl,paid,trial,1,0,CNY,0,0,,web,Production,\(at),\(at),0.00,,,\(iso),\(iso)")
+            lines.append(
+                "\(free.order),carl,paid,trial,1,0,CNY,0,0,,web,Production,\(at),\(at),0.00,,,\(iso),\(iso),checkout,")
             func export(_ query: String) async throws -> Reply {
                 try await counter.get("/v1/admin/export/orders.csv\(query)", reader)
             }
@@ -237,9 +242,22 @@ struct ReportTests {
             }
             let expected = try await counter.desk.count("orders")
             try #require(expected == 1_000)
-            let reply = try await counter.get("/v1/admin/export/orders.csv", counter.adminKey)
-            let ids = reply.text.components(separatedBy: "\r\n").dropFirst().dropLast().map { $0.prefix(30) }
-            #expect(ids.count == Int(expected) && Set(ids).count == ids.count && ids == ids.sorted())
+            var ids: [String: [Substring]] = [:]
+            for query in [
+                "", "status=open", "sku=vip_month&platform=web", "environment=Sandbox", "user_id=user0",
+                "user_id=user1",
+                "user_id=user2", "user_id=nobody", "status=paid", "platform=ios",
+            ] {
+                let reply = try await counter.get("/v1/admin/export/orders.csv?\(query)", counter.adminKey)
+                ids[query] = reply.text.components(separatedBy: "\r\n").dropFirst().dropLast().map { $0.prefix(30) }
+            }
+            let all = try #require(ids[""])
+            #expect(all.count == Int(expected) && Set(all).count == all.count && all == all.sorted())
+            for query in ["status=open", "sku=vip_month&platform=web", "environment=Sandbox"] {
+                #expect(ids[query] == all, "\(query)")
+            }
+            #expect((0..<3).flatMap { ids["user_id=user\($0)"] ?? [] }.sorted() == all)
+            for query in ["user_id=nobody", "status=paid", "platform=ios"] { #expect(ids[query] == [], "\(query)") }
         }
     }
 

@@ -19,7 +19,10 @@ struct SessionCallTests {
         .portal: [
             "GET /v1/public/session", "GET /v1/public/orders", "GET /v1/public/orders/{id}",
             "GET /v1/public/subscriptions", "GET /v1/public/subscriptions/{id}", "GET /v1/public/entitlements",
-            "GET /v1/public/stream",
+            "GET /v1/public/stream", "POST /v1/public/subscriptions/{id}/cancel",
+            "POST /v1/public/subscriptions/{id}/resume", "POST /v1/public/subscriptions/{id}/change",
+            "POST /v1/public/subscriptions/{id}/pay", "POST /v1/public/subscriptions/{id}/payment-method",
+            "GET /v1/public/subscriptions/{id}/payment-method",
         ],
     ]
 

@@ -24,6 +24,11 @@ struct StrictnessTests {
         }
     }
 
+    /// Calls that look for their subscription before their body, so that a stranger learns nothing of the body's form.
+    private static let findSubjectFirst: Set<String> = [
+        "cancelSubscription", "resumeSubscription", "changeSubscription", "replacePaymentMethod", "paySubscription",
+    ]
+
     @Test func `an unknown member of a body is refused by every strict call, with the nearest name`() async throws {
         try await withCounter { counter in
             var checked = 0
@@ -32,6 +37,10 @@ struct StrictnessTests {
                 let reply = try await counter.send(
                     endpoint.method, Self.filled(endpoint), try await Self.bearer(endpoint, counter),
                     body: #"{"zz_unknown":1}"#, headers: ["X-Paydesk-Console": "1"])
+                if Self.findSubjectFirst.contains(endpoint.id) {
+                    #expect(reply.status == 404, "\(endpoint.path): \(reply)")
+                    continue
+                }
                 #expect(reply.status == 400 && reply.field == "zz_unknown", "\(endpoint.path): \(reply)")
                 let details = try reply.json["details"]
                 #expect(details.names.contains("nearest"), "\(endpoint.path)")

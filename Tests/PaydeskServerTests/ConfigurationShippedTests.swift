@@ -52,7 +52,7 @@ struct ConfigurationShippedTests {
         #expect(vip.count == 4 && vip.allSatisfy { $0.stackGroup == "VIP" })
         #expect(Set(vip.compactMap(\.planCode)) == ["monthly_auto", "monthly", "quarterly", "yearly"])
         #expect(skus["vip_monthly_auto"]?.appleProductIDs == ["com.qinghe.qinghe.membership.monthlyv4"])
-        #expect(skus["vip_monthly_auto"]?.kind == .subscription && skus["vip_monthly_auto"]?.onePeriodElsewhere == true)
+        #expect(skus["vip_monthly_auto"]?.kind == .subscription && skus["vip_monthly_auto"]?.renewal == .onePeriod)
         #expect(skus["device_camp_radio"]?.attributes["range_km"] == .integer(30))
         #expect(skus["device_camp_radio"]?.localized(for: ["en-US"]).name == "Camp radio")
         #expect(skus["basic_days"]?.appleOffer(days: nil).sorted().first == "merchant.hifastvpn.day30")

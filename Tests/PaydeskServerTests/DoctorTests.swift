@@ -73,6 +73,64 @@ struct DoctorTests {
         }
     }
 
+    @Test
+    func `it warns of an address with a path, and of more streams than a node opens`() async throws {
+        // A node opens at most 10,000 streams, wherever it runs.
+        for (path, streams, warns) in [("", 0, false), ("/", 1, false), ("", 10_000, false), ("/shop", 10_001, true)] {
+            let installation = try Installation()
+            let address = "http://127.0.0.1:\(installation.port)\(path)"
+            try installation.folder.write(
+                "Config/paydesk.yaml",
+                """
+                mode: development
+                http: {port: \(installation.port), public_url: "\(address)"}
+                limits: {streams: \(streams)}
+                """)
+            #expect(try await installation.run("migrate").status == 0)
+            let doctor = try await installation.run("doctor", "--offline")
+            // A warning is no failure.
+            #expect(doctor.status == 0, "\(doctor.output)")
+            for words in [
+                "warn public_url: http.public_url has a path, so OpenIAP's clients",
+                "warn streams: limits.streams is \(streams), but a node opens at most ",
+            ] {
+                #expect(doctor.output.contains(words) == warns, "\(doctor.output)")
+            }
+        }
+    }
+
+    @Test
+    func `it warns of a price that no account can charge exactly`() async throws {
+        let installation = try Installation()
+        try FileManager.default.removeItem(atPath: installation.folder.path + "/Config/providers/box.yaml")
+        // Stripe charges at least 0.50 USD.
+        try installation.folder.write(
+            "Config/catalog.yaml",
+            """
+            skus:
+              - {id: cheap, name: Cheap, kind: consumable, units: {coins: 1},
+                 prices: [{currency: CNY, value: 3990}, {currency: USD, value: 10}]}
+            """)
+        try installation.folder.write(
+            "Config/providers/stripe.yaml",
+            """
+            account: stripe
+            kind: stripe
+            enabled: true
+            notify_token: notify-token-of-stripe
+            routing: {platforms: [web], priority: 1}
+            settings: {secret_key: sk_test_1, publishable_key: pk_test_1, webhook_secrets: [whsec_MTIz]}
+            """)
+        #expect(try await installation.run("migrate").status == 0)
+        #expect(try await installation.run("catalog", "import", "Config/catalog.yaml").status == 0)
+        let doctor = try await installation.run("doctor", "--offline")
+        #expect(doctor.status == 0, "\(doctor.output) \(doctor.errors)")
+        #expect(
+            doctor.output.contains("warn sku cheap: no enabled account can charge exactly 0.10 USD; change the price"),
+            "\(doctor.output)")
+        #expect(!doctor.output.contains("39.90"), "\(doctor.output)")
+    }
+
     /// An answer that fits every request of the doctor.
     private static let appStore =
         #"{"testNotificationToken":"ab-1","signedPayload":"a.b.c","#

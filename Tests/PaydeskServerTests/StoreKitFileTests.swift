@@ -215,7 +215,7 @@ struct StoreKitFileTests {
             rendering.notes == [
                 "a: a localization is not named by a language tag such as en or zh-Hans, and is left out",
                 "a: a localization is not named by a language tag such as en or zh-Hans, and is left out",
-                "odd: o needs a duration_days that the App Store sells (7, 30, 60, 90, 180, 365) and is left out",
+                "odd: o needs a period that the App Store sells (P1W, P1M, P2M, P3M, P6M, P1Y) and is left out",
                 "gone: is archived and left out",
             ])
         let root = try #require(JSONSerialization.jsonObject(with: Data(rendering.text.utf8)) as? [String: Any])

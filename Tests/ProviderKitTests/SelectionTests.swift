@@ -5,13 +5,13 @@ import Testing
 
 struct SelectionTests {
     private static func need(
-        sku: String = "vip_month", kind: SKU.Kind = .nonRenewing, onePeriodElsewhere: Bool = false,
+        sku: String = "vip_month", kind: SKU.Kind = .nonRenewing, sellsOnePeriod: Bool = false,
         hasAppleProducts: Bool = true, quantity: Int64 = 1, value: Int64 = 3990, currency: String = "CNY",
         platform: Platform = .web, accepts: Set<ContractType> = ContractType.base, provider: String? = nil,
         user: String = "u1"
     ) -> SelectionNeed {
         SelectionNeed(
-            sku: sku, kind: kind, onePeriodElsewhere: onePeriodElsewhere, hasAppleProducts: hasAppleProducts,
+            sku: sku, kind: kind, sellsOnePeriod: sellsOnePeriod, hasAppleProducts: hasAppleProducts,
             quantity: quantity, amount: Money(value: value, currency: Currency(currency)!), platform: platform,
             accepts: accepts, provider: provider, user: user)
     }
@@ -45,7 +45,7 @@ struct SelectionTests {
         (AccountRouting(), need(provider: "box"), true), (AccountRouting(), need(provider: "open_kind"), true),
         (AccountRouting(), need(provider: "other"), false), (AccountRouting(), need(provider: ""), false),
         (AccountRouting(), need(kind: .subscription), false),
-        (AccountRouting(), need(kind: .subscription, onePeriodElsewhere: true), true),
+        (AccountRouting(), need(kind: .subscription, sellsOnePeriod: true), true),
         (AccountRouting(), need(kind: .consumable, hasAppleProducts: false, quantity: 1_000), true),
     ])
     func `an account is able by its routing and its manifest`(

@@ -69,11 +69,16 @@ REFUSALS = [
     # Rules between members of a SKU, between it and the one that is there, and for lists by one member.
     (SKU_WRITERS, [], {
         "units": r"a consumable needs the units that it credits",
-        "duration_days": r"a pass needs its number of days|one_period_elsewhere needs the period's number of days",
+        "duration_days": r"a pass needs its number of days|renewal one_period needs the period's number of days",
         "tier": r"a subscription needs a tier, units or attributes that it gives",
-        "apple_product_ids": r"a subscription needs an Apple product, or one_period_elsewhere, to be bought by"
+        "apple_product_ids": r"a subscription needs an Apple product, or the renewal one_period, to be bought by"
         r"|only a pass \(non_renewing\) has a pattern|at most one pattern",
-        "prices": r"a SKU needs prices or options|one price a currency, at most 200",
+        "renewal": r"one_period_elsewhere says something else; leave one of the two out|only a subscription is managed",
+        "period": r"only a subscription has a period|a managed subscription needs its period",
+        "grace_days": r"must be 0 to 28, and shorter than the period",
+        r"period\.count": r"must be 1 to \d+ for the unit [a-z]+",
+        "prices": r"a SKU needs prices or options|one price a currency, at most 200"
+        r"|a managed subscription has no price of 0",
         "options": r"each option has its own number of days \(1 to 3,660\) and prices"
         r"|only a pass \(non_renewing\) has options|one price a currency, at most 200",
     }),
@@ -81,6 +86,20 @@ REFUSALS = [
         "id": r"a SKU's id never changes", "kind": r"a SKU's kind never changes; make another SKU",
         r"localizations\..*\.name": r"is missing",
     }),
+    # Rules between the members of a call about renewals, and what lies ahead.
+    (["holdBilling"], [], {"reason": r"must have 1 to 500 characters|is missing"}),
+    (["announcePrice"], [], {
+        "prices": r"one price above 0 for each currency, at least one",
+        "effective_at": r"a higher price needs a notice of \d+ days|must not lie in the past",
+    }),
+    (["importSubscription"], [], {
+        "external_id": r"must have 1 to 255 bytes", "account": r"is no account that charges mandates",
+        "sku": r"is no managed SKU", "period_end": r"must lie ahead", "period_start": r"must come before period_end",
+        "price": r"cannot be charged through this account", "mandate": r"is not known to the provider",
+        "user_id": r".*",
+    }),
+    (["cancelUserSubscription"], ["provider_rejected"], {"refund": r"is only possible with when: now"}),
+    (["extendSubscription"], ["provider_rejected"], {"reason_code": r"is missing"}),
     # What lies ahead, and what goes with the SKU.
     (["createGrant", "createPartnerGrant"], [], {
         "expires_at": r"must lie ahead|only what lasts has an end|either duration_days or expires_at, not both",

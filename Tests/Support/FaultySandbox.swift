@@ -18,7 +18,7 @@ package enum FaultInjection: Sendable {
 /// Records the calls to a desk's sandbox accounts, and sets the failures of the next ones.
 package final class SandboxFaults: Sendable {
     package enum Operation: String, Sendable {
-        case open, query, cancel, refund, queryRefund, charge
+        case open, query, cancel, refund, queryRefund, charge, setUp, chargeMandate, revoke
     }
 
     private struct Place: Hashable {
@@ -70,7 +70,7 @@ package final class SandboxFaults: Sendable {
         return state.withLock { $0.troubles[place] ?? $0.troubles[Place(operation: operation, account: nil)] }
     }
 
-    fileprivate func call<Answer: Sendable>(
+    func call<Answer: Sendable>(
         _ operation: Operation, _ account: String, _ work: () async throws(ProviderError) -> Answer
     ) async throws(ProviderError) -> Answer {
         switch await begin(operation, account) {
@@ -89,9 +89,9 @@ package final class SandboxFaults: Sendable {
 package struct FaultySandbox: PaymentPageServing, InstrumentCharging {
     package static let manifest = SandboxProvider.manifest
 
-    private let sandbox: SandboxProvider
-    private let line: SandboxFaults
-    private let account: String
+    let sandbox: SandboxProvider
+    let line: SandboxFaults
+    let account: String
 
     package init(account: ProviderAccount, context: ProviderContext) throws(ProviderSetupError) {
         try self.init(account: account, context: context, line: SandboxFaults())

@@ -65,7 +65,12 @@ struct MillionSection {
             user: Customer(name: "buyer-7919").token)
     }
 
-    private func requests(_ keys: Keys) -> [(name: String, path: String, bearer: String)] {
+    private typealias Request = (name: String, path: String, bearer: String)
+
+    private func requests(_ keys: Keys) -> [Request] { orders(keys) + searches(keys) + others(keys) }
+
+    /// Lists of orders by their filters.
+    private func orders(_ keys: Keys) -> [Request] {
         let middle = Int64(Date().timeIntervalSince1970) - Int64(orders) / 500 * 1_800
         let period = "from=\(middle)&to=\(middle + 86_400)"
         let filters = [
@@ -75,27 +80,57 @@ struct MillionSection {
             "status=partially_refunded&provider=alipay-main", "status=open&provider=none",
             "provider=stripe-main&\(period)", "user_id=buyer-7919&status=refunded&provider=stripe-main",
         ]
-        return filters.map { ("admin's orders \($0)", "/v1/admin/orders?limit=50&\($0)", keys.admin) }
-            + filters.map { ("partner's orders \($0)", "/v1/partner/orders?limit=50&\($0)", keys.partner) } + [
-                ("200 orders", "/v1/admin/orders?limit=200", keys.admin),
-                ("a user's orders", "/v1/public/orders", keys.user),
-                ("a user's subscriptions", "/v1/public/subscriptions", keys.user),
-                ("explain", "/v1/admin/users/buyer-7919/entitlements/explain", keys.admin),
-                ("explain by its user", "/v1/public/entitlements/explain?sku=vip_month", keys.user),
-                ("entitlements", "/v1/admin/users/buyer-7919/entitlements", keys.admin),
-                ("statistics of 30 days", "/v1/admin/stats", keys.admin),
-                (
-                    "statistics of 400 days",
-                    "/v1/admin/stats?from=\(Int64(Date().timeIntervalSince1970) - 399 * 86_400)", keys.admin
-                ),
-                ("audit", "/v1/admin/audit", keys.admin),
-                ("a user's audit", "/v1/admin/audit?user_id=buyer-7919", keys.admin),
-                ("notifications", "/v1/admin/notifications?status=rejected", keys.admin),
-                ("jobs", "/v1/admin/jobs?status=quarantined", keys.admin),
-                ("purchases that wait", "/v1/admin/purchases", keys.admin),
-                ("purchases without a user", "/v1/admin/purchases?state=unclaimed", keys.admin),
-                ("events", "/v1/partner/events?after=\(orders / 2)", keys.partner),
-            ]
+        // Filters of the console, also where few orders or none meet all of them.
+        let consoles = [
+            "sku=vip_year", "sku=coins", "sku=vip_month&environment=Sandbox", "sku=vip_year&platform=ios",
+            "sku=vip_month&environment=Xcode", "sku=vip_year&status=refunded", "environment=Sandbox",
+            "environment=Xcode", "platform=android", "environment=Sandbox&platform=desktop", "dispute=open",
+            "dispute=lost&\(period)", "anomaly=duplicate_payment", "anomaly=amount_mismatch",
+            "sku=vip_year&environment=Production&platform=web&status=paid", "user_id=buyer-7919&sku=vip_month",
+            "sku=vip_month&\(period)", "environment=Production&\(period)",
+        ]
+        let admins: [Request] = (filters + consoles).map {
+            ("admin's orders \($0)", "/v1/admin/orders?limit=50&\($0)", keys.admin)
+        }
+        return admins + filters.map { ("partner's orders \($0)", "/v1/partner/orders?limit=50&\($0)", keys.partner) }
+    }
+
+    private func searches(_ keys: Keys) -> [Request] {
+        let texts = [
+            "ref-\(orders / 2 + 1)", "tx-\(orders / 2)", "buyer-7919", "buyer-1", "b", "vip_month", "nobody",
+            "ord_00000000000000000000000000",
+        ]
+        return texts.map { ("search \($0)", "/v1/admin/search?q=\($0)", keys.admin) }
+    }
+
+    private func others(_ keys: Keys) -> [Request] {
+        [
+            ("200 orders", "/v1/admin/orders?limit=200", keys.admin),
+            ("a user's orders", "/v1/public/orders", keys.user),
+            ("a user's subscriptions", "/v1/public/subscriptions", keys.user),
+            ("explain", "/v1/admin/users/buyer-7919/entitlements/explain", keys.admin),
+            ("explain by its user", "/v1/public/entitlements/explain?sku=vip_month", keys.user),
+            ("entitlements", "/v1/admin/users/buyer-7919/entitlements", keys.admin),
+            ("statistics of 30 days", "/v1/admin/stats", keys.admin),
+            (
+                "statistics of 400 days",
+                "/v1/admin/stats?from=\(Int64(Date().timeIntervalSince1970) - 399 * 86_400)", keys.admin
+            ),
+            ("statistics by method", "/v1/admin/stats?by=method", keys.admin),
+            ("statistics by SKU", "/v1/admin/stats?by=sku", keys.admin),
+            ("what waits for a person", "/v1/admin/attention", keys.admin),
+            ("people", "/v1/admin/users?prefix=buyer-7", keys.admin),
+            ("a person", "/v1/admin/users/buyer-7919", keys.admin),
+            ("disputes", "/v1/admin/disputes?status=open", keys.admin),
+            ("products that wait", "/v1/admin/products/waiting", keys.admin),
+            ("audit", "/v1/admin/audit", keys.admin),
+            ("a user's audit", "/v1/admin/audit?user_id=buyer-7919", keys.admin),
+            ("notifications", "/v1/admin/notifications?status=rejected", keys.admin),
+            ("jobs", "/v1/admin/jobs?status=quarantined", keys.admin),
+            ("purchases that wait", "/v1/admin/purchases", keys.admin),
+            ("purchases without a user", "/v1/admin/purchases?state=unclaimed", keys.admin),
+            ("events", "/v1/partner/events?after=\(orders / 2)", keys.partner),
+        ]
     }
 
     /// The milliseconds of each exchange on a connection of its own, without the first one.

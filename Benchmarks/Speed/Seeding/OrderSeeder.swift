@@ -6,7 +6,8 @@ import Store
 /// them, by SQL and without a server.
 ///
 /// Every tenth order is of a partner, every fifth one a store's. Of a hundred, 10 are closed, 2 open, 4 refunded, 2
-/// partly. An order's number is the end of its ids, and its payment's reference at its provider is `ref-<number>`.
+/// partly, 20 of the SKU `vip_year`, 25 of each platform, one of a test. Of a thousand, one is disputed, one has an
+/// anomaly. An order's number is the end of its ids, and its payment's reference at its provider is `ref-<number>`.
 struct OrderSeeder {
     let dialect: Dialect
     let count: Int
@@ -57,13 +58,16 @@ struct OrderSeeder {
         let (isOpen, isClosed) = ("n % 100 IN (1, 2)", "n % 100 BETWEEN 11 AND 29 AND n % 5 <> 0 AND n % 2 = 1")
         let isPaid = "NOT (\(isOpen)) AND NOT (\(isClosed))"
         let account = Self.accounts.enumerated().map { "WHEN \($0) THEN '\($1)'" }.joined(separator: " ")
+        let platform = Platform.allCases.enumerated().map { "WHEN \($0) THEN '\($1.rawValue)'" }.joined(separator: " ")
         let back = "CASE WHEN n % 100 IN (31, 32, 33, 34) THEN 3990 WHEN n % 100 IN (36, 37) THEN 1000 ELSE 0 END"
         return [
             """
             INSERT INTO orders (id, user_id, origin, sku, quantity, terms, amount, currency, state, platform, environment,
                 partner, metadata, created_at, expires_at)
-            SELECT \(order), \(user), CASE WHEN \(isStores) THEN 'purchase' ELSE 'checkout' END, 'vip_month', 1,
-                (SELECT terms FROM orders ORDER BY id LIMIT 1), 3990, 'CNY', 'open', 'web', 'Production',
+            SELECT \(order), \(user), CASE WHEN \(isStores) THEN 'purchase' ELSE 'checkout' END,
+                CASE WHEN n % 5 = 2 THEN 'vip_year' ELSE 'vip_month' END, 1,
+                (SELECT terms FROM orders ORDER BY id LIMIT 1), 3990, 'CNY', 'open', CASE n / 7 % 4 \(platform) END,
+                CASE WHEN n % 100 = 51 THEN 'Sandbox' ELSE 'Production' END,
                 CASE WHEN n % 10 = 3 THEN 'partner-' || n % 3 END, '{}', \(made), \(made) + 1800 FROM \(rows)
             """,
             """
@@ -78,6 +82,17 @@ struct OrderSeeder {
             INSERT INTO refunds (id, order_id, payment_id, amount, currency, reason, state, counted, created_at)
             SELECT \(id(Refund.idPrefix, at: time)), \(order), \(payment), \(back), 'CNY', '', 'succeeded', 1, \(made) + 100
             FROM \(rows) WHERE NOT (\(isStores)) AND \(back) > 0
+            """,
+            """
+            INSERT INTO disputes (id, order_id, payment_id, reference, amount, currency, state, created_at)
+            SELECT \(id(Dispute.idPrefix, at: time)), \(order), \(payment), 'dispute-' || n, 3990, 'CNY',
+                CASE n / 1000 % 3 WHEN 0 THEN 'open' WHEN 1 THEN 'won' ELSE 'lost' END, \(made) + 200
+            FROM \(rows) WHERE n % 1000 = 44
+            """,
+            """
+            INSERT INTO order_anomalies (order_id, anomaly, detail, at)
+            SELECT \(order), CASE n / 1000 % 2 WHEN 0 THEN 'duplicate_payment' ELSE 'late_payment' END, '', \(made)
+            FROM \(rows) WHERE n % 1000 = 46
             """,
             """
             INSERT INTO purchases (environment, key, account, bundle_id, product_id, transaction_id,

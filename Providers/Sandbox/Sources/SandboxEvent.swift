@@ -5,11 +5,30 @@ import ProviderKit
 /// The body of a notification.
 struct SandboxEvent: Codable, Sendable {
     let event_id: String
-    let payment_id: String
+    let payment_id: String?
     let type: String
     let amount: Money?
     let refund_id: String?
     let occurred_at: Int64
+    /// The set-up of `setup.succeeded` and `setup.failed`.
+    var setup_id: String?
+    /// The subscription of a set-up's event and of `mandate.ended`.
+    var subscription_id: String?
+}
+
+extension SandboxPayment {
+    /// The notification of a payer's act on a payment or a set-up.
+    func notification(_ id: String, _ act: SandboxPayerAct, _ event: Event) -> SandboxEvent {
+        guard let mandate, mandate.isSetup else {
+            return SandboxEvent(
+                event_id: event.id, payment_id: id, type: act.eventType, amount: amount, refund_id: nil,
+                occurred_at: event.at.rawValue)
+        }
+        return SandboxEvent(
+            event_id: event.id, payment_id: nil, type: act == .succeed ? "setup.succeeded" : "setup.failed",
+            amount: nil, refund_id: nil, occurred_at: event.at.rawValue, setup_id: id,
+            subscription_id: mandate.subscription.rawValue)
+    }
 }
 
 extension SandboxEvent {
@@ -26,7 +45,11 @@ extension SandboxEvent {
 
     /// Converts the event to facts, with its amounts unchanged.
     func received() throws(ProviderError) -> ReceivedNotification {
-        guard let payment = ID<Payment>(payment_id) else { throw .rejected(reason: "bad_payment_id") }
+        if type.hasPrefix("setup.") || type.hasPrefix("mandate.") {
+            return ReceivedNotification(
+                eventID: event_id, type: type, facts: try mandateFacts(), acknowledgement: Acknowledgement(body: "ok"))
+        }
+        guard let payment = payment_id.flatMap({ ID<Payment>($0) }) else { throw .rejected(reason: "bad_payment_id") }
         return ReceivedNotification(
             eventID: event_id, type: type, facts: try facts(payment), acknowledgement: Acknowledgement(body: "ok"))
     }
@@ -50,6 +73,21 @@ extension SandboxEvent {
             ]
         default:
             return []
+        }
+    }
+
+    /// The facts of an event about a set-up or a mandate; a success is completed from the book.
+    private func mandateFacts() throws(ProviderError) -> [ProviderFact] {
+        switch type {
+        case "mandate.ended":
+            guard let subscription = subscription_id.flatMap({ ID<Subscription>($0) }) else {
+                throw .rejected(reason: "bad_subscription_id")
+            }
+            return [.mandate(MandateReport(subscription: subscription, event: .ended(reference: nil)))]
+        case "setup.succeeded", "setup.failed":
+            guard let setup = setup_id.flatMap({ ID<Setup>($0) }) else { throw .rejected(reason: "bad_setup_id") }
+            return [.setup(SetupReport(setup: setup, outcome: .pending))]
+        default: return []
         }
     }
 

@@ -3,12 +3,13 @@ import ProviderKit
 
 /// The pay page: a complete document without scripts, in the language of the visitor, which looks like the cashier.
 struct SandboxPage {
-    let id: ID<Payment>
+    /// The id of a payment or of a set-up.
+    let id: String
     let payment: SandboxPayment
     let now: Timestamp
     let words: SandboxWords
 
-    init(_ id: ID<Payment>, _ payment: SandboxPayment, now: Timestamp, for visitor: PageVisitor) {
+    init(_ id: String, _ payment: SandboxPayment, now: Timestamp, for visitor: PageVisitor) {
         self.id = id
         self.payment = payment
         self.now = now
@@ -18,7 +19,7 @@ struct SandboxPage {
     var html: String {
         let title = payment.title.isEmpty ? words.payment : payment.title
         let rows = [
-            (words.order, payment.order?.rawValue ?? "–"), (words.payment, id.rawValue), (words.state, state),
+            (words.order, payment.order?.rawValue ?? "–"), (words.payment, id), (words.state, state),
         ]
         let waits = payment.settled(now).status == .pending
         return """
@@ -40,7 +41,7 @@ struct SandboxPage {
             data-lang="\(words.other.language)" lang="\(words.other.language)">\(words.other.name)</button>
             </form>
             </header>
-            <main data-state="sandbox" data-payment="\(id.rawValue)">
+            <main data-state="sandbox" data-payment="\(id)">
             <p class="name">\(Self.escaped(title))</p>
             <p class="amount" data-amount="\(payment.amount.value)" data-currency="\(payment.amount.currency.code)">\
             \(Self.escaped(amount))</p>
@@ -73,8 +74,25 @@ struct SandboxPage {
         }
         return """
             <form method="post">
+            \(agreement)
             \(buttons.joined(separator: "\n"))
             </form>
+            """
+    }
+
+    /// The terms of a mandate with the box that the payer ticks, and the fields by which renewals are played.
+    private var agreement: String {
+        guard let mandate = payment.mandate else { return "" }
+        let choices = SandboxAgreement.Renewals.allCases.map { each in
+            "<option value=\"\(each.rawValue)\">\(Self.escaped(words.renewals(each)))</option>"
+        }
+        return """
+            <p class="terms" data-terms>\(Self.escaped(mandate.terms))</p>
+            <label class="agree"><input type="checkbox" name="terms" value="accepted"> <span>\(words.agree)</span></label>
+            <details><summary>\(words.later)</summary>
+            <label>\(words.laterCharges)<select name="renewals">\(choices.joined())</select></label>
+            <label>\(words.instrument)<input type="text" name="instrument" maxlength="100" autocomplete="off"></label>
+            </details>
             """
     }
 
@@ -107,6 +125,12 @@ struct SandboxPage {
           text-decoration: none; cursor: pointer; }
         button b, .button { font-weight: 600; }
         button span { display: block; color: var(--muted); font-size: 13px; }
+        .terms { font-size: 13px; overflow-wrap: anywhere; }
+        label { display: block; } .agree { display: flex; gap: 12px; align-items: center; min-height: 44px; }
+        .agree input { width: 20px; height: 20px; flex: none; } summary { min-height: 44px; padding: 10px 0; }
+        details label { padding-bottom: 12px; font-size: 13px; }
+        select, input[type=text] { display: block; width: 100%; min-height: 44px; margin-top: 4px; padding: 8px 12px;
+          border: 1px solid var(--line); border-radius: 8px; background: var(--surface); color: inherit; font: inherit; }
         .main { border-color: transparent; background: var(--accent); color: #ffffff; }
         .main span { color: var(--accent-soft); }
         .button { text-align: center; }

@@ -31,9 +31,16 @@ struct SandboxPayment: Codable, Sendable, Equatable {
     let expiresAt: Timestamp?
     var refunds: [String: Refund]
     var event: Event?
+    /// The mandate that it is to leave behind; nil for a payment that happens once.
+    var mandate: SandboxMandateRequest?
+    /// The reason for which a charge was refused.
+    var refusal: ChargeRefusal?
+    /// True for a charge of a mandate, which waits for no payer.
+    var isCharge: Bool?
 
     private enum CodingKeys: String, CodingKey {
-        case amount, status, order, title, refunds, event
+        case amount, status, order, title, refunds, event, mandate, refusal
+        case isCharge = "is_charge"
         case returnURL = "return_url"
         case expiresAt = "expires_at"
     }
@@ -43,6 +50,10 @@ struct SandboxPayment: Codable, Sendable, Equatable {
         self.init(
             amount: attempt.amount, status: status, order: attempt.order, title: attempt.title.firstScalars(200),
             returnURL: attempt.returnURL, expiresAt: attempt.expiresAt)
+        mandate = attempt.mandate.map {
+            SandboxMandateRequest(
+                subscription: $0.subscription, period: $0.periodIndex, terms: $0.terms, isSetup: false)
+        }
     }
 
     /// Makes a payment that was never opened here.

@@ -7,10 +7,11 @@ public import ProviderKit
 /// The simulated service stores its state in `context.book`, so it survives a restart. Its notifications are signed and
 /// sent over HTTP to the account's own notify URL, like a real provider's. A notification is only converted to facts
 /// and does not change the book, except that a failed refund makes its amount available again.
-public struct SandboxProvider: PaymentPageServing {
+public struct SandboxProvider: SetupPageServing {
     public static let manifest = ProviderManifest(
-        kind: "sandbox", displayName: "Sandbox", contractTypes: [.stripe, .url, .qr, .none], cancel: .definite,
-        refunds: .partial, notifications: [.post], instruments: [.encrypted, .decrypted], developmentOnly: true,
+        kind: "sandbox", displayName: "Sandbox", contractTypes: [.stripe, .url, .qr, .none], mandates: true,
+        cancel: .definite, refunds: .partial, notifications: [.post], instruments: [.encrypted, .decrypted],
+        developmentOnly: true,
         followsBusinessTime: true,
         settings: SandboxSettings.schema)
 
@@ -18,7 +19,7 @@ public struct SandboxProvider: PaymentPageServing {
     public static func isTest(_ settings: ProviderSettings) -> Bool { true }
 
     private let account: AccountID
-    private let context: ProviderContext
+    let context: ProviderContext
     private let settings: SandboxSettings
     private let signature: SandboxSignature
     let upstream: SandboxUpstream
@@ -48,18 +49,19 @@ public struct SandboxProvider: PaymentPageServing {
         let payment = try await call { () async throws(ProviderError) in
             try await upstream.open(attempt, paidAtOnce: paidAtOnce)
         }
-        return OpenedPayment(instruction: instruction(attempt.payment), reference: nil, outcome: payment.outcome)
+        return OpenedPayment(
+            instruction: instruction(attempt.payment.rawValue), reference: nil, outcome: payment.outcome)
     }
 
     public func query(_ payment: ProviderReference) async throws(ProviderError) -> PaymentReport {
         try await call(losesReplies: false) { () async throws(ProviderError) in
-            PaymentReport(payment: payment.payment, outcome: try await upstream.settled(payment).outcome)
+            report(payment.payment, try await upstream.settled(payment))
         }
     }
 
     public func cancel(_ payment: ProviderReference) async throws(ProviderError) -> PaymentReport {
         try await call { () async throws(ProviderError) in
-            PaymentReport(payment: payment.payment, outcome: try await upstream.cancel(payment).outcome)
+            report(payment.payment, try await upstream.cancel(payment))
         }
     }
 
@@ -80,7 +82,35 @@ public struct SandboxProvider: PaymentPageServing {
             guard let refund = report.refund, case .failed = report.outcome else { continue }
             try await upstream.bounce(refund, of: report.payment)
         }
-        return received
+        var facts: [ProviderFact] = []
+        for fact in received.facts { facts.append(try await completed(fact)) }
+        return ReceivedNotification(
+            eventID: received.eventID, type: received.type, facts: facts, acknowledgement: received.acknowledgement)
+    }
+
+    /// Adds to a fact what only the book has: the mandate of a success, the outcome of a set-up.
+    private func completed(_ fact: ProviderFact) async throws(ProviderError) -> ProviderFact {
+        switch fact {
+        case .payment(let told):
+            guard let stored = try await upstream.payment(told.payment) else { return fact }
+            var mandate: ProviderMandate?
+            if case .succeeded = told.outcome { mandate = stored.mandate?.mandate(leftBy: told.payment.rawValue) }
+            return .payment(
+                PaymentReport(
+                    payment: told.payment, outcome: told.outcome, reference: told.reference, mandate: mandate,
+                    refusal: stored.refusal))
+        case .setup(let told):
+            guard let stored = try await upstream.entry(told.setup.rawValue) else { return fact }
+            return .setup(report(told.setup, stored))
+        case .refund, .dispute, .store, .mandate: return fact
+        }
+    }
+
+    private func report(_ id: ID<Payment>, _ stored: SandboxPayment) -> PaymentReport {
+        let isWorking = stored.isCharge == true && stored.status == .pending
+        let mandate = stored.status == .succeeded ? stored.mandate?.mandate(leftBy: id.rawValue) : nil
+        return PaymentReport(
+            payment: id, outcome: isWorking ? .processing : stored.outcome, mandate: mandate, refusal: stored.refusal)
     }
 
     /// Calls the simulated service, with the configured delay and reply.
@@ -97,13 +127,14 @@ public struct SandboxProvider: PaymentPageServing {
         throw .outcomeUnknown
     }
 
-    private func instruction(_ payment: ID<Payment>) -> PaymentInstruction {
-        let page = context.pageURL(kind: Self.manifest.kind, payment: payment)
+    /// - Parameter id: of a payment or of a set-up.
+    func instruction(_ id: String) -> PaymentInstruction {
+        let page = context.pageURL(kind: Self.manifest.kind, id: id)
         switch settings.contract {
         case .stripe:
             return .stripe(
                 publishableKey: "pk_sandbox_\(account.rawValue)",
-                clientSecret: "\(payment.rawValue)_secret_\(signature.clientSecret(payment))")
+                clientSecret: "\(id)_secret_\(signature.clientSecret(id))")
         case .qr: return .qr(text: page)
         case .none: return .none
         default: return .url(checkoutURL: page)
@@ -127,40 +158,60 @@ extension SandboxProvider {
     }
 
     public func page(_ payment: ID<Payment>, for visitor: PageVisitor) async throws(ProviderError) -> PaymentPage? {
-        try await upstream.payment(payment).map { html(payment, $0, visitor) }
+        try await page(payment.rawValue, visitor)
     }
 
     public func act(
         _ payment: ID<Payment>, form: [String: String], for visitor: PageVisitor
     ) async throws(ProviderError) -> PaymentPage? {
-        guard try await upstream.payment(payment) != nil else { return nil }
+        try await act(payment.rawValue, form, visitor)
+    }
+
+    public func page(setup: ID<Setup>, for visitor: PageVisitor) async throws(ProviderError) -> PaymentPage? {
+        try await page(setup.rawValue, visitor)
+    }
+
+    public func act(
+        setup: ID<Setup>, form: [String: String], for visitor: PageVisitor
+    ) async throws(ProviderError) -> PaymentPage? {
+        try await act(setup.rawValue, form, visitor)
+    }
+
+    private func page(_ id: String, _ visitor: PageVisitor) async throws(ProviderError) -> PaymentPage? {
+        guard let known = try await upstream.entry(id), known.isCharge != true else { return nil }
+        return html(id, known, visitor)
+    }
+
+    private func act(
+        _ id: String, _ form: [String: String], _ visitor: PageVisitor
+    ) async throws(ProviderError) -> PaymentPage? {
+        guard let known = try await upstream.entry(id), known.isCharge != true else { return nil }
         guard let act = form["outcome"].flatMap(SandboxPayerAct.init) else {
             return .refused("The form needs the field outcome: succeed, fail or pending.")
         }
-        let nonce = Hex.encoded(context.random.bytes(8))
-        let event = SandboxPayment.Event(
-            id: "\(payment.rawValue)-\(act.rawValue)-\(nonce)", at: context.businessTime.now)
-        guard let after = try await upstream.act(payment, act, event) else { return nil }
-        guard let announced = after.announces(act, event, now: context.businessTime.now) else {
-            return html(payment, after, visitor)
+        guard let fields = SandboxMandateForm(form) else {
+            return .refused("The field renewals is not one of the words that it can be.")
         }
-        await notify(payment, after, act, announced)
-        return after.returnURL.map(PaymentPage.redirect) ?? html(payment, after, visitor)
+        if known.mandate != nil, act == .succeed, form["terms"] ?? "" == "" {
+            return .refused("The payer has to agree to the terms.")
+        }
+        let nonce = Hex.encoded(context.random.bytes(8))
+        let event = SandboxPayment.Event(id: "\(id)-\(act.rawValue)-\(nonce)", at: context.businessTime.now)
+        guard let after = try await upstream.act(id, act, event, form: fields) else { return nil }
+        guard let announced = after.announces(act, event, now: context.businessTime.now) else {
+            return html(id, after, visitor)
+        }
+        await notify(after.notification(id, act, announced))
+        return after.returnURL.map(PaymentPage.redirect) ?? html(id, after, visitor)
     }
 
-    private func html(_ id: ID<Payment>, _ payment: SandboxPayment, _ visitor: PageVisitor) -> PaymentPage {
+    private func html(_ id: String, _ payment: SandboxPayment, _ visitor: PageVisitor) -> PaymentPage {
         .html(SandboxPage(id, payment, now: context.businessTime.now, for: visitor).html)
     }
 
     /// Sends the signed notification; it is not repeated where it does not arrive, because a query returns the state
     /// later.
-    private func notify(
-        _ payment: ID<Payment>, _ record: SandboxPayment, _ act: SandboxPayerAct, _ event: SandboxPayment.Event
-    ) async {
-        let notification = SandboxEvent(
-            event_id: event.id, payment_id: payment.rawValue, type: act.eventType, amount: record.amount,
-            refund_id: nil,
-            occurred_at: event.at.rawValue)
+    func notify(_ notification: SandboxEvent) async {
         guard let body = notification.json else { return }
         let headers = [
             ("content-type", "application/json"),

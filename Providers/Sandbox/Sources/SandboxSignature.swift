@@ -33,10 +33,10 @@ struct SandboxSignature: Sendable {
         guard isProven else { throw .unproven(.signature) }
     }
 
-    /// Returns the random part of a `stripe` contract's client secret, which is always the same for a payment.
-    func clientSecret(_ payment: ID<Payment>) -> String {
+    /// Returns the random part of a `stripe` contract's client secret, which is always the same for a payment or a set-up.
+    func clientSecret(_ id: String) -> String {
         // The text does not begin with a digit, so it can never be the signature of a notification.
-        let code = HMAC<SHA256>.authenticationCode(for: Data("client_secret.\(payment.rawValue)".utf8), using: key)
+        let code = HMAC<SHA256>.authenticationCode(for: Data("client_secret.\(id)".utf8), using: key)
         return Hex.encoded(code.prefix(16))
     }
 

@@ -12,8 +12,11 @@ struct SandboxUpstream: Sendable {
     let book: any AccountBook
     let time: BusinessTime
 
-    func payment(_ id: ID<Payment>) async throws(ProviderError) -> SandboxPayment? {
-        try Self.read(try await book.value(id.rawValue))
+    func payment(_ id: ID<Payment>) async throws(ProviderError) -> SandboxPayment? { try await entry(id.rawValue) }
+
+    /// A payment or a set-up of the book.
+    func entry(_ key: String) async throws(ProviderError) -> SandboxPayment? {
+        try Self.read(try await book.value(key))
     }
 
     /// Opens a payment once; a repetition finds the payment of the first call.
@@ -55,16 +58,30 @@ struct SandboxUpstream: Sendable {
     /// Performs the payer's act, while the payment waits for one.
     ///
     /// - Returns: the payment afterwards; nil where it is unknown.
+    ///
+    /// - Parameters:
+    ///   - id: of a payment or of a set-up.
+    ///   - form: the page's other fields, about the mandate that a success leaves behind.
     func act(
-        _ id: ID<Payment>, _ act: SandboxPayerAct, _ event: SandboxPayment.Event
+        _ id: String, _ act: SandboxPayerAct, _ event: SandboxPayment.Event, form: SandboxMandateForm
     ) async throws(ProviderError) -> SandboxPayment? {
         let now = time.now
-        return try await change(id) { known in
-            guard var moved = known?.settled(now), moved.status == .pending, let status = act.status else { return nil }
+        let after = try await change(key: id) { known in
+            guard var moved = known?.settled(now), moved.status == .pending, moved.isCharge != true,
+                let status = act.status
+            else { return nil }
             moved.status = status
             moved.event = event
+            moved.mandate?.instrument = form.instrument
             return moved
         }
+        if let after, after.event == event, after.status == .succeeded, let mandate = after.mandate {
+            try await changeAgreement(of: mandate.subscription) {
+                $0.add(
+                    mandate.mandate(leftBy: id).reference, instrument: mandate.instrument, renewals: form.renewals)
+            }
+        }
+        return after
     }
 
     /// Refunds money, once for each refund id.
@@ -130,8 +147,14 @@ struct SandboxUpstream: Sendable {
     func change(
         _ id: ID<Payment>, _ transition: @escaping @Sendable (SandboxPayment?) -> SandboxPayment?
     ) async throws(ProviderError) -> SandboxPayment? {
+        try await change(key: id.rawValue, transition)
+    }
+
+    func change(
+        key: String, _ transition: @escaping @Sendable (SandboxPayment?) -> SandboxPayment?
+    ) async throws(ProviderError) -> SandboxPayment? {
         try Self.read(
-            try await book.update(id.rawValue) { data in
+            try await book.update(key) { data in
                 let known = data.flatMap { try? JSONDecoder().decode(SandboxPayment.self, from: $0) }
                 // An unreadable entry stays unchanged, and the call below fails.
                 guard data == nil || known != nil, let next = transition(known) else { return nil }

@@ -29,6 +29,23 @@ struct SandboxWords {
     var leave: String { pick("Leave it pending", "保持处理中") }
     var leaveHelp: String { pick("The outcome comes later", "结果稍后才有") }
 
+    var agree: String { pick("I agree to these terms", "我同意以上条款") }
+    var later: String { pick("Play the renewals", "模拟后续续费") }
+    var laterCharges: String { pick("Later charges", "后续扣款") }
+    var instrument: String { pick("Means of payment, a text of your own", "支付工具，任意文字") }
+
+    func renewals(_ played: SandboxAgreement.Renewals) -> String {
+        switch played {
+        case .succeed: pick("succeed", "成功")
+        case .soft: pick("are refused, a later try may succeed", "被拒绝，稍后可能成功")
+        case .hard: pick("are refused for good", "被永久拒绝")
+        case .actionRequired: pick("need the payer to confirm", "需要付款人确认")
+        case .pending: pick("stay pending", "保持处理中")
+        case .lost: pick("succeed, and the reply is lost", "成功，但回复丢失")
+        case .neverArrived: pick("never arrive", "请求从未到达")
+        }
+    }
+
     var payment: String { pick("Payment", "付款") }
     var order: String { pick("Order", "订单") }
     var state: String { pick("State", "状态") }

@@ -16,6 +16,8 @@ package struct SKU: Hashable, Sendable {
         case revoke, keep
     }
 
+    package static let usualGraceDays: Int64 = 3
+
     /// The limit on how often a user may have a SKU whose price is 0.
     package enum Once: String, Sendable, Codable, CaseIterable {
         /// Once for each user, also after the grant was revoked or has ended.
@@ -24,6 +26,16 @@ package struct SKU: Hashable, Sendable {
         case running
         /// Any number of times.
         case none
+    }
+
+    /// The ways in which a subscription is sold outside of the App Store.
+    package enum Renewal: String, Sendable, Codable, CaseIterable {
+        /// Only through accounts whose provider renews by itself.
+        case storeOnly = "store_only"
+        /// A period at a time, through every account.
+        case onePeriod = "one_period"
+        /// Paydesk renews it, through accounts that charge mandates.
+        case managed
     }
 
     /// The answer to Apple's consumption request, for a customer who consented.
@@ -65,7 +77,13 @@ package struct SKU: Hashable, Sendable {
     /// The stack group: passes of one group follow each other in time.
     package var stackGroup: String
     package var onRefund: OnRefund
-    package var onePeriodElsewhere: Bool
+    package var renewal: Renewal
+    /// The length of one period of a subscription; nil where nobody said it.
+    package var period: BillingPeriod?
+    /// The days of the trial with which a managed subscription begins; 0 for none.
+    package var trialDays: Int64
+    /// The days for which access goes on while a renewal is refused.
+    package var graceDays: Int64
     package var consumption: Consumption
     package var once: Once
     package var active: Bool
@@ -75,8 +93,9 @@ package struct SKU: Hashable, Sendable {
 extension SKU: Codable {
     private enum CodingKeys: String, CodingKey {
         case id, number, name, description, kind, tier, rank, prices, options, units, attributes, stacking, consumption,
-            once,
-            active
+            once, active, renewal, period
+        case trialDays = "trial_days"
+        case graceDays = "grace_days"
         case localizations
         case durationDays = "duration_days"
         case planCode = "plan_code"
@@ -110,11 +129,59 @@ extension SKU: Codable {
             try fields.decodeIfPresent(Stacking.self, forKey: .stacking) ?? (kind == .nonRenewing ? .extend : .none)
         stackGroup = try fields.decodeIfPresent(String.self, forKey: .stackGroup) ?? (tier.isEmpty ? id : tier)
         onRefund = try fields.decodeIfPresent(OnRefund.self, forKey: .onRefund) ?? .revoke
-        onePeriodElsewhere = try fields.decodeIfPresent(Bool.self, forKey: .onePeriodElsewhere) ?? false
+        renewal = try Self.renewal(in: fields)
+        period = try fields.decodeIfPresent(BillingPeriod.self, forKey: .period)
+        trialDays = try fields.decodeIfPresent(Int64.self, forKey: .trialDays) ?? 0
+        graceDays = try fields.decodeIfPresent(Int64.self, forKey: .graceDays) ?? Self.usualGraceDays
         consumption = try fields.decodeIfPresent(Consumption.self, forKey: .consumption) ?? .ignore
         once = try fields.decodeIfPresent(Once.self, forKey: .once) ?? .ever
         active = try fields.decodeIfPresent(Bool.self, forKey: .active) ?? true
         localizations = try fields.decodeIfPresent([String: Localization].self, forKey: .localizations) ?? [:]
+    }
+
+    /// Reads `renewal`, or the older `one_period_elsewhere` that says the same of two of its words.
+    private static func renewal(in fields: KeyedDecodingContainer<CodingKeys>) throws -> Renewal {
+        let renewal = try fields.decodeIfPresent(Renewal.self, forKey: .renewal)
+        let isElsewhere = try fields.decodeIfPresent(Bool.self, forKey: .onePeriodElsewhere)
+        guard let renewal else { return isElsewhere == true ? .onePeriod : .storeOnly }
+        guard isElsewhere == nil || isElsewhere == (renewal == .onePeriod) else {
+            throw DecodingError.dataCorruptedError(
+                forKey: .renewal, in: fields,
+                debugDescription: "one_period_elsewhere says something else; leave one of the two out")
+        }
+        return renewal
+    }
+
+    package func encode(to encoder: any Encoder) throws {
+        var fields = encoder.container(keyedBy: CodingKeys.self)
+        try fields.encode(id, forKey: .id)
+        try fields.encode(number, forKey: .number)
+        try fields.encode(name, forKey: .name)
+        try fields.encode(description, forKey: .description)
+        try fields.encode(kind, forKey: .kind)
+        try fields.encode(tier, forKey: .tier)
+        try fields.encode(rank, forKey: .rank)
+        try fields.encodeIfPresent(durationDays, forKey: .durationDays)
+        try fields.encodeIfPresent(planCode, forKey: .planCode)
+        try fields.encodeIfPresent(subscribeID, forKey: .subscribeID)
+        try fields.encode(prices, forKey: .prices)
+        try fields.encode(appleProductIDs, forKey: .appleProductIDs)
+        try fields.encode(options, forKey: .options)
+        try fields.encode(units, forKey: .units)
+        try fields.encode(attributes, forKey: .attributes)
+        try fields.encode(clientFallback, forKey: .clientFallback)
+        try fields.encode(stacking, forKey: .stacking)
+        try fields.encode(stackGroup, forKey: .stackGroup)
+        try fields.encode(onRefund, forKey: .onRefund)
+        try fields.encode(renewal, forKey: .renewal)
+        try fields.encode(renewal == .onePeriod, forKey: .onePeriodElsewhere)
+        try fields.encodeIfPresent(period, forKey: .period)
+        try fields.encode(trialDays, forKey: .trialDays)
+        try fields.encode(graceDays, forKey: .graceDays)
+        try fields.encode(consumption, forKey: .consumption)
+        try fields.encode(once, forKey: .once)
+        try fields.encode(active, forKey: .active)
+        try fields.encode(localizations, forKey: .localizations)
     }
 }
 

@@ -31,10 +31,32 @@ extension SKU {
         try checkOptions()
         try checkAppleProducts()
         try checkExtras()
+        if let period {
+            try require(kind == .subscription, "period", "only a subscription has a period")
+            try require(
+                period.isSellable, "period.count",
+                "must be 1 to \(period.unit.longest) for the unit \(period.unit.rawValue)")
+        }
+        if renewal == .managed { try checkManaged() }
         if let fault = givesNothing { throw fault }
-        let sellsAPeriod = !(kind == .subscription && onePeriodElsewhere) || durationDays != nil
-        try require(sellsAPeriod, "duration_days", "one_period_elsewhere needs the period's number of days")
+        let sellsAPeriod = !(kind == .subscription && renewal == .onePeriod) || durationDays != nil
+        try require(sellsAPeriod, "duration_days", "renewal one_period needs the period's number of days")
         return self
+    }
+
+    /// Checks what Paydesk has to know to renew a subscription.
+    private func checkManaged() throws(SKUFault) {
+        guard kind == .subscription else {
+            throw SKUFault(field: "renewal", reason: "only a subscription is managed")
+        }
+        guard let period else { throw SKUFault(field: "period", reason: "a managed subscription needs its period") }
+        guard (0...365).contains(trialDays) else { throw SKUFault(field: "trial_days", reason: "must be 0 to 365") }
+        guard (0...28).contains(graceDays), graceDays < period.leastDays else {
+            throw SKUFault(field: "grace_days", reason: "must be 0 to 28, and shorter than the period")
+        }
+        guard prices.allSatisfy({ $0.value > 0 }) else {
+            throw SKUFault(field: "prices", reason: "a managed subscription has no price of 0")
+        }
     }
 
     /// The fault of a SKU that cannot be bought or gives its buyer nothing; nil for a SKU that can be sold.
@@ -46,10 +68,10 @@ extension SKU {
             SKUFault(field: "duration_days", reason: "a pass needs its number of days")
         case .subscription where tier.isEmpty && units.isEmpty && attributes.isEmpty:
             SKUFault(field: "tier", reason: "a subscription needs a tier, units or attributes that it gives")
-        case .subscription where appleProductIDs.isEmpty && !onePeriodElsewhere:
+        case .subscription where appleProductIDs.isEmpty && renewal == .storeOnly:
             SKUFault(
                 field: "apple_product_ids",
-                reason: "a subscription needs an Apple product, or one_period_elsewhere, to be bought by")
+                reason: "a subscription needs an Apple product, or the renewal one_period, to be bought by")
         default: nil
         }
     }

@@ -36,6 +36,55 @@ package struct StoreKitPeriod: Hashable, Sendable, Codable {
         self = found
     }
 
+    /// The period by which the App Store sells a SKU: its own, else that of its number of days; nil where it sells none
+    /// of that length.
+    package init?(sold sku: SKU) {
+        guard let period = sku.period else {
+            guard let days = sku.durationDays else { return nil }
+            self.init(days: days)
+            return
+        }
+        let written = StoreKitPeriod(period)
+        guard let found = Self.sold.first(where: { $0.isAsLong(as: written) }) else { return nil }
+        self = found
+    }
+
+    /// The same length as an admin writes it for a SKU.
+    package var billing: BillingPeriod {
+        switch unit {
+        case .day: BillingPeriod(unit: .day, count: count)
+        case .week: BillingPeriod(unit: .week, count: count)
+        case .month: BillingPeriod(unit: .month, count: count)
+        case .year: BillingPeriod(unit: .year, count: count)
+        }
+    }
+
+    package init(_ period: BillingPeriod) {
+        count = period.count
+        unit =
+            switch period.unit {
+            case .day: .day
+            case .week: .week
+            case .month: .month
+            case .year: .year
+            }
+    }
+
+    /// Returns whether two ways to write a length mean the same: twelve months and a year, a week and seven days.
+    package func isAsLong(as other: StoreKitPeriod) -> Bool {
+        let (own, theirs) = (comparable, other.comparable)
+        return own.isMonths == theirs.isMonths && own.count == theirs.count
+    }
+
+    private var comparable: (isMonths: Bool, count: Int64) {
+        switch unit {
+        case .day: (false, count)
+        case .week: (false, count * 7)
+        case .month: (true, count)
+        case .year: (true, count * 12)
+        }
+    }
+
     package var text: String { "P\(count)\(unit.rawValue)" }
 
     /// The length in days as SKUs count it: a month has 30, a year 365.

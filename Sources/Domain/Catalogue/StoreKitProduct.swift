@@ -60,7 +60,8 @@ extension SKU {
             appleProductIDs: [entry], options: [], units: units, attributes: [:], clientFallback: false,
             stacking: product.kind == .nonRenewing ? .extend : .none, stackGroup: tier.isEmpty ? code.rawValue : tier,
             onRefund: .revoke,
-            onePeriodElsewhere: false, consumption: .ignore, once: .ever, active: true, localizations: [:])
+            renewal: .storeOnly, period: product.period?.billing, trialDays: 0,
+            graceDays: SKU.usualGraceDays, consumption: .ignore, once: .ever, active: true, localizations: [:])
         say(product.texts)
     }
 

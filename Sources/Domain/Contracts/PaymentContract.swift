@@ -46,11 +46,14 @@ package struct PaymentContract: Sendable, Equatable {
     package let instruction: PaymentInstruction
     /// The address at which the SVG of a `qr` contract is served.
     package let qrImageURL: String?
+    /// The part about the renewals by Paydesk; nil for other contracts.
+    package let renewal: RecurringContract?
 
     package init(
         order: ID<Order>, payment: ID<Payment>?, provider: AccountID?, status: Payment.State, recurring: Bool,
         amount: Money,
-        expiresAt: Timestamp, pollAfterMilliseconds: Int64, instruction: PaymentInstruction, qrImageURL: String? = nil
+        expiresAt: Timestamp, pollAfterMilliseconds: Int64, instruction: PaymentInstruction, qrImageURL: String? = nil,
+        renewal: RecurringContract? = nil
     ) {
         self.order = order
         self.payment = payment
@@ -62,6 +65,7 @@ package struct PaymentContract: Sendable, Equatable {
         self.pollAfterMilliseconds = pollAfterMilliseconds
         self.instruction = instruction
         self.qrImageURL = qrImageURL
+        self.renewal = renewal
     }
 }
 
@@ -73,6 +77,7 @@ extension PaymentContract: Encodable {
         case expiresAt = "expires_at"
         case pollAfterMilliseconds = "poll_after_ms"
         case qrImageURL = "qr_image_url"
+        case setup, setup_id, period, trial_days, next_charge_at, next_amount, terms
     }
 
     package func encode(to encoder: any Encoder) throws {
@@ -86,6 +91,15 @@ extension PaymentContract: Encodable {
         try fields.encode(expiresAt.rawValue, forKey: .expiresAt)
         try fields.encode(pollAfterMilliseconds, forKey: .pollAfterMilliseconds)
         try fields.encodeIfPresent(qrImageURL, forKey: .qrImageURL)
+        if let renewal {
+            try fields.encode(renewal.setup != nil, forKey: .setup)
+            try fields.encode(renewal.setup, forKey: .setup_id)
+            try fields.encode(renewal.period, forKey: .period)
+            try fields.encode(renewal.trialDays, forKey: .trial_days)
+            try fields.encode(renewal.nextChargeAt, forKey: .next_charge_at)
+            try fields.encode(renewal.nextAmount, forKey: .next_amount)
+            try fields.encode(renewal.terms, forKey: .terms)
+        }
         try instruction.encode(to: encoder)
     }
 }

@@ -17,7 +17,7 @@ package struct Entitlement: Sendable, Equatable {
 
     /// True where the store will renew it; a running subscription without renewal information counts as renewing.
     package var willRenew: Bool {
-        guard grant.source.kind == .appleSubscription, status.holds || status == .inBillingRetry else { return false }
+        guard grant.source.kind.renews, status.holds || status == .inBillingRetry else { return false }
         return grant.renewal?.willRenew ?? status.holds
     }
 }
@@ -40,11 +40,16 @@ package struct EntitlementFold: Sendable, Equatable {
     package let membership: Membership?
     /// The next moment at which time alone changes this fold.
     package let nextChangeAt: Timestamp?
+    /// The next moment of such a change that is announced.
+    ///
+    /// The end of a period that Paydesk renews itself is announced by the outcome of its charge, and only where that
+    /// takes more than a minute by time alone.
+    package let nextAnnouncementAt: Timestamp?
 }
 
 package enum EntitlementRules {
     package static func fold(_ grants: [Grant], now: Timestamp) -> EntitlementFold {
-        let grants = place(grants)
+        let grants = place(grants, now: now)
         let placed = grants.flatMap { $0 }
         let entitlements = grants.compactMap { parts -> Entitlement? in
             guard let first = parts.first, let last = parts.last else { return nil }
@@ -54,9 +59,9 @@ package enum EntitlementRules {
         }
         let tiered = placed.filter { !$0.grant.tier.isEmpty && $0.counts }
         let tiers = memberships(tiered, now: now)
-        let boundaries = placed.filter(\.counts).flatMap {
-            [$0.start, $0.isLast ? $0.grant.renewal?.paidUntil : nil, $0.end].compactMap { $0 }
-        }
+        let counting = placed.filter(\.counts)
+        let changes = counting.flatMap(\.boundaries).filter { $0 > now }
+        let announced = counting.flatMap(\.announcements).filter { $0 > now }
         return EntitlementFold(
             entitlements: entitlements.sorted {
                 ($0.grant.purchasedAt, $0.grant.id) > ($1.grant.purchasedAt, $1.grant.id)
@@ -65,14 +70,14 @@ package enum EntitlementRules {
             membership: tiers.first.map {
                 Membership(tier: $0.tier, rank: $0.rank, endsAt: coveredUntil(tiered, now: now))
             },
-            nextChangeAt: boundaries.filter { $0 > now }.min())
+            nextChangeAt: changes.min(), nextAnnouncementAt: announced.min())
     }
 
     /// Places each grant in time: passes of one stack group follow each other in order of (purchase, source id); a
     /// subscription is split where a later part gives something else.
     ///
     /// A revoked pass leaves the chain, so what follows moves up; a suspended one keeps its place, since it may come back.
-    private static func place(_ grants: [Grant]) -> [[Placed]] {
+    private static func place(_ grants: [Grant], now: Timestamp) -> [[Placed]] {
         struct Chain: Hashable {
             let environment: Environment
             let group: String
@@ -84,7 +89,7 @@ package enum EntitlementRules {
         return inOrder.map { grant in
             switch grant.term {
             case .perpetual: return [Placed(grant: grant, start: grant.purchasedAt, end: nil)]
-            case .until(let end): return parts(of: grant, until: end)
+            case .until(let end): return parts(of: grant, until: grant.shownEnd(at: now, otherwise: end))
             case .days(let days):
                 guard let group = grant.stackGroup, grant.revocation == nil else {
                     return [Placed(grant: grant, start: grant.purchasedAt, end: grant.purchasedAt.adding(days: days))]
@@ -134,6 +139,17 @@ package enum EntitlementRules {
         let end: Timestamp?
         /// False for a part of a subscription that another follows.
         var isLast = true
+
+        /// The moments at which time alone changes the entitlement.
+        var boundaries: [Timestamp] {
+            [start, isLast ? grant.renewal?.paidUntil : nil, end].compactMap { $0 }
+        }
+
+        /// The moments of those changes that are announced.
+        var announcements: [Timestamp] {
+            guard grant.isUndecided, let paidUntil = grant.renewal?.paidUntil else { return boundaries }
+            return boundaries.map { $0 == paidUntil ? $0.adding(seconds: Grant.announcementDelay) : $0 }
+        }
 
         var counts: Bool { grant.revocation == nil && !grant.suspended }
 

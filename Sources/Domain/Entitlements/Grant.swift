@@ -6,6 +6,10 @@ package struct Grant: Identified, Sendable, Equatable {
         case order, admin, partner
         case appleTransaction = "apple_transaction"
         case appleSubscription = "apple_subscription"
+        case managedSubscription = "managed_subscription"
+
+        /// True for a subscription, which renews.
+        package var renews: Bool { self == .appleSubscription || self == .managedSubscription }
     }
 
     /// The source of the grant; with the environment and the user this is unique, so one source grants once.
@@ -141,6 +145,21 @@ extension Grant {
         grant.renewal = renewal
         grant.ahead = ahead
         return grant
+    }
+}
+
+extension Grant {
+    /// The seconds for which the outcome of a renewal may announce the end of the period before.
+    package static let announcementDelay: Int64 = 60
+
+    /// True for a managed subscription whose next period is, or will be, charged for or given up: its access goes on
+    /// after the end of what is paid.
+    package var isUndecided: Bool { source.kind == .managedSubscription && renewal?.isInBillingRetry == true }
+
+    /// The end that is shown: that of what is paid while it lasts, and the grant's own afterwards.
+    func shownEnd(at now: Timestamp, otherwise end: Timestamp) -> Timestamp {
+        guard isUndecided, let renewal, now < renewal.paidUntil else { return end }
+        return renewal.paidUntil
     }
 }
 

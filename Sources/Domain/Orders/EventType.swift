@@ -12,6 +12,9 @@ package enum EventType: String, Sendable, CaseIterable {
     case purchaseTransferred = "purchase.transferred"
     case purchaseUnmapped = "purchase.unmapped"
     case subscriptionChanged = "subscription.changed"
+    case subscriptionPaymentFailed = "subscription.payment_failed"
+    case subscriptionRenewalUpcoming = "subscription.renewal_upcoming"
+    case subscriptionPriceChange = "subscription.price_change"
     case entitlementsChanged = "entitlements.changed"
     case balanceOverdrawn = "balance.overdrawn"
 }

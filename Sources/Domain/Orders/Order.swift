@@ -54,6 +54,20 @@ public struct Order: Identified, Sendable {
     package let expiresAt: Timestamp
     package var paidAt: Timestamp?
     package var closedAt: Timestamp?
+    /// The managed subscription of which it pays a period; nil for other orders.
+    package var period: SubscriptionPeriod?
+
+    /// The period of a managed subscription that an order pays.
+    package struct SubscriptionPeriod: Hashable, Sendable {
+        package let subscription: ID<Subscription>
+        /// The number of the period, from 0.
+        package let index: Int64
+
+        package init(subscription: ID<Subscription>, index: Int64) {
+            self.subscription = subscription
+            self.index = index
+        }
+    }
 
     package init(
         id: ID<Order>, user: ID<User>, origin: Origin, sku: SKUCode, quantity: Int64, terms: OrderTerms, days: Int64?,

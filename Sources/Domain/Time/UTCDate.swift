@@ -18,6 +18,16 @@ extension Timestamp {
         return "\(utcDate)T\(padded(second / 3_600)):\(padded(second / 60 % 60)):\(padded(second % 60))Z"
     }
 
+    /// The same time of day in UTC a number of months later, on the same day of the month or on the last of a shorter one.
+    func adding(months: Int64) -> Timestamp {
+        let secondOfDay = ((rawValue % 86_400) + 86_400) % 86_400
+        let date = civil
+        let month = date.year * 12 + date.month - 1 + months
+        let (year, index) = (month / 12, month % 12 + 1)
+        let day = min(date.day, Self.days(of: index, in: year))
+        return Timestamp(Self.days(since1970: year, index, day) * 86_400 + secondOfDay)
+    }
+
     /// The proleptic Gregorian date, from days counted since 0000-03-01 in eras of 400 years (Hinnant, `civil_from_days`).
     private var civil: (year: Int64, month: Int64, day: Int64) {
         let rest = rawValue % 86_400

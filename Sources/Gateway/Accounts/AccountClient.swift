@@ -30,6 +30,29 @@ struct AccountClient: Sendable {
         return report
     }
 
+    /// Charges a mandate; the call is made whatever the account's health.
+    func charge(_ charge: MandateCharge) async throws(ProviderError) -> PaymentReport {
+        guard let provider = account.provider as? any MandateCharging else { throw .unsupported }
+        let report = try await call(.opening(insists: true), of: charge.payment) { () async throws(ProviderError) in
+            try await provider.charge(charge)
+        }
+        guard let report else { throw .unavailable }
+        guard report.payment == charge.payment else { throw .outcomeUnknown }
+        return report
+    }
+
+    /// Calls an account that charges mandates about one of them.
+    ///
+    /// - Throws: `unavailable` also where the account already has its limit of calls under way.
+    func withMandates<Answer: Sendable>(
+        _ work: (any MandateCharging) async throws(ProviderError) -> Answer
+    ) async throws(ProviderError) -> Answer {
+        guard let provider = account.provider as? any MandateCharging else { throw .unsupported }
+        let answer = try await call(.other, of: nil) { () async throws(ProviderError) in try await work(provider) }
+        guard let answer else { throw .unavailable }
+        return answer
+    }
+
     /// Asks for an Apple Pay merchant session.
     ///
     /// - Returns: nil where the account already has its limit of calls under way.

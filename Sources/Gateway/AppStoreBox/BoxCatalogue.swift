@@ -25,11 +25,16 @@ extension BoxProduct {
     private static func product(_ sku: SKU, _ id: String, _ prices: [Money]) -> BoxProduct? {
         let prices = prices.compactMap(Price.init)
         let isSubscription = sku.kind == .subscription
-        let period = isSubscription ? sku.durationDays.flatMap { StoreKitPeriod("P\($0)D") } : nil
+        let period = isSubscription ? period(of: sku) : nil
         guard !prices.isEmpty, period != nil || !isSubscription else { return nil }
         return BoxProduct(
             productID: id, name: sku.name, kind: sku.kind, group: isSubscription ? sku.stackGroup : nil,
             level: sku.rank, period: period, prices: prices)
+    }
+
+    /// The SKU's own period, else its number of days.
+    private static func period(of sku: SKU) -> StoreKitPeriod? {
+        sku.period.map(StoreKitPeriod.init) ?? sku.durationDays.flatMap { StoreKitPeriod("P\($0)D") }
     }
 
     /// The products of a StoreKit configuration file, whose groups have the names of their places in it.

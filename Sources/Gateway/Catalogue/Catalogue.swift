@@ -137,7 +137,8 @@ package struct Catalogue: Sendable {
         let merged: SKU
         do {
             let current = try JSONDecoder().decode(JSONValue.self, from: Data(try sku.storedJSON().utf8))
-            merged = try JSONTree(current.merging(patch).emptying(patch, Self.maps)).decode(SKU.self)
+            merged = try JSONTree(current.forgettingRenewal(in: patch).merging(patch).emptying(patch, Self.maps))
+                .decode(SKU.self)
         } catch {
             throw GatewayError(decoding: error)
         }
@@ -160,6 +161,16 @@ package struct CatalogueImport: Codable, Sendable, Equatable {
 }
 
 extension JSONValue {
+    /// Returns this SKU without `renewal` and `one_period_elsewhere`, which say the same, where the patch has one of them.
+    fileprivate func forgettingRenewal(in patch: JSONValue) -> JSONValue {
+        let twins = ["renewal", "one_period_elsewhere"]
+        guard case .object(var members) = self, case .object(let changes) = patch,
+            twins.contains(where: { changes[$0] != nil })
+        else { return self }
+        for name in twins { members[name] = nil }
+        return .object(members)
+    }
+
     /// Returns this object with each of the named members empty for which the patch has an empty object.
     fileprivate func emptying(_ patch: JSONValue, _ names: [String]) -> JSONValue {
         guard case .object(var members) = self, case .object(let changes) = patch else { return self }

@@ -50,7 +50,14 @@ struct CatalogueWriter {
     }
 
     /// Replaces a SKU, and claims its Apple product ids where they changed.
+    ///
+    /// - Throws: `conflict` where the period of a SKU changes while subscriptions of it run.
     func replace(_ before: SKU, by after: SKU, action: String) throws {
+        if before.renewal == .managed, before.period != after.period || before.renewal != after.renewal,
+            let code = after.code, try tx.managedSubscriptions.isRunning(of: code)
+        {
+            throw GatewayError.conflict(reason: "subscriptions of \(after.id) run with its period")
+        }
         try tx.skus.update(after, at: settlement.now)
         if after.appleProductIDs != before.appleProductIDs || (after.active && !before.active) {
             try claimProducts(after)

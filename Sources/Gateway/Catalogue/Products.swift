@@ -7,6 +7,8 @@ package struct ProductView: Sendable {
     package let sku: SKU
     package let localization: SKU.Localization
     package let owned: Bool
+    /// The days of the trial that this user would have; 0 for none.
+    package let trialDays: Int64
 }
 
 extension Catalogue {
@@ -19,10 +21,13 @@ extension Catalogue {
     package func products(
         user: ExternalUserID?, platform: Platform?, currency: Currency?, languages: [String]
     ) async throws(GatewayError) -> [ProductView] {
-        let (skus, overrides, grants) = try await store.read { db in
-            (
-                try db.skus.listActive(), try db.accounts.listOverrides().value(),
-                try user.flatMap { try db.users.findID($0) }.map { try db.grants.list(of: $0).value() } ?? []
+        let (settlements, environment) = (settlements, trialEnvironment)
+        let (skus, overrides, grants, trials) = try await store.read { db in
+            let id = try user.flatMap { try db.users.findID($0) }
+            let skus = try db.skus.listActive()
+            return (
+                skus, try db.accounts.listOverrides().value(), try id.map { try db.grants.list(of: $0).value() } ?? [],
+                try TrialDays(of: id, environment, settlements.billing.secrets, in: db).ofAll(skus)
             )
         }
         let accounts = accounts.configured(with: overrides)
@@ -35,8 +40,16 @@ extension Catalogue {
                 price.isZero || isSold(sku, at: price, on: platform, by: accounts)
             }
         }.map { sku in
-            ProductView(sku: sku, localization: sku.localized(for: languages), owned: owned.contains(sku.id))
+            ProductView(
+                sku: sku, localization: sku.localized(for: languages), owned: owned.contains(sku.id),
+                trialDays: trials[sku.id] ?? 0)
         }
+    }
+
+    /// The environment in which a managed SKU is sold first: that of the accounts that charge mandates.
+    private var trialEnvironment: Environment {
+        let able = accounts.providers.registry.accounts.filter { $0.manifest.mandates }
+        return able.isEmpty || able.contains { $0.environment == .production } ? .production : .sandbox
     }
 
     /// The active SKUs that no enabled account could sell on any platform.

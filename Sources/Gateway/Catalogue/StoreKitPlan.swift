@@ -56,10 +56,12 @@ struct StoreKitPlan {
                     + "\(before.kind.rawValue); purchases of it are marked kind_mismatch until they agree")
         }
         for (product, _) in products where !isLong(before, product) {
+            let own = before.period.map { StoreKitPeriod($0).text } ?? "\(before.durationDays ?? 0) days"
+            let field = before.period == nil ? "duration_days" : "period"
             note(
                 before,
-                "\(product.productID) renews every \(product.period?.text ?? ""), the SKU has "
-                    + "\(before.durationDays ?? 0) days; set its duration_days if that is wrong")
+                "\(product.productID) renews every \(product.period?.text ?? ""), the SKU has \(own); "
+                    + "set its \(field) if that is wrong")
         }
         if before.durationDays == nil, before.kind == .subscription, let period = first.period {
             after.durationDays = period.days
@@ -101,8 +103,9 @@ struct StoreKitPlan {
     }
 
     private func isLong(_ sku: SKU, _ product: StoreKitProduct) -> Bool {
-        guard let period = product.period, let days = sku.durationDays else { return true }
-        return period.covers(days)
+        guard let period = product.period else { return true }
+        if let own = sku.period { return StoreKitPeriod(own).isAsLong(as: period) }
+        return sku.durationDays.map(period.covers) ?? true
     }
 
     // MARK: New products

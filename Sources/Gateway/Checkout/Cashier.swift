@@ -10,6 +10,7 @@ package struct Cashier: Sendable {
     let contracts: Contracts
     let attempts: PaymentAttempts
     let opening: PaymentOpening
+    let setups: MandateSetups
     let settings: GatewaySettings
 
     var store: StoreAccess { settlements.store }
@@ -37,10 +38,14 @@ package struct Cashier: Sendable {
                 request, offer, on: account, user: user, partner: partner, context: context, expiresAfter: minutes,
                 sealedBy: keyRing)
         }
-        guard let intent = placed.intent else { return try await contracts.contract(of: placed.order) }
-        let attempt = CheckoutAttempt(
-            order: placed.order, request: RetryRequest(request), context: context, isCheckout: true)
-        return try await openPayment(intent, attempt, at: offer.candidates)
+        switch placed {
+        case .free(let order): return try await contracts.contract(of: order)
+        case .setup(_, let intent): return try await setups.open(intent, audit: context.audit)
+        case .payment(let order, let intent):
+            let attempt = CheckoutAttempt(
+                order: order, request: RetryRequest(request), context: context, isCheckout: true)
+            return try await openPayment(intent, attempt, at: offer.candidates)
+        }
     }
 
     /// Continues with the newest payment of an order that an earlier run made.
@@ -50,7 +55,10 @@ package struct Cashier: Sendable {
         let newest = try await store.read { db in
             try db.payments.list(of: order).value().last { $0.payment.original == nil }?.payment.id
         }
-        guard let newest else { return try await contracts.contract(of: order) }
+        guard let newest else {
+            if let contract = try await setups.resume(of: order, audit: context.audit) { return contract }
+            return try await contracts.contract(of: order)
+        }
         let attempt = CheckoutAttempt(
             order: order, request: RetryRequest(request), context: context, isCheckout: true)
         return try await resume(newest, attempt, user: user)
@@ -70,6 +78,13 @@ package struct Cashier: Sendable {
         }
         if request.session == nil { try check(returnURL: request.returnURL) }
         let found = try await orders.own(order, user: user)
+        if found.origin == .renewal, let period = found.period { throw .belongsToSubscription(period.subscription) }
+        return try await attempt(found, request, user: user, context: context)
+    }
+
+    private func attempt(
+        _ found: Order, _ request: RetryRequest, user: ExternalUserID, context: CallContext
+    ) async throws(GatewayError) -> PaymentContract {
         guard found.state == .open, let amount = found.amount else { throw .orderNotOpen }
         guard request.currency == nil || request.currency == amount.currency else {
             throw .invalidRequest(field: "currency", reason: .orderCurrency(amount.currency))
@@ -96,8 +111,20 @@ package struct Cashier: Sendable {
         throw .requestInProgress
     }
 
+    /// Opens a payment on session for the open order of a renewal, at the subscription's own account.
+    func payRenewal(
+        _ order: ID<Order>, at account: AccountID, _ request: RetryRequest, user: ExternalUserID?, context: CallContext
+    ) async throws(GatewayError) -> PaymentContract {
+        try check(returnURL: request.returnURL)
+        guard let user, let found = try await store.read({ db in try db.orders.find(order) }), found.state == .open
+        else { throw .orderNotOpen }
+        var request = request
+        request.provider = account.rawValue
+        return try await attempt(found, request, user: user, context: context)
+    }
+
     /// - Throws: `invalidRequest` for an address that the configuration does not allow.
-    private func check(returnURL: String?) throws(GatewayError) {
+    func check(returnURL: String?) throws(GatewayError) {
         guard let returnURL else { return }
         guard settings.returnURLs.allows(returnURL) else {
             throw .invalidRequest(field: "return_url", reason: "this address is not one of the allowed return_urls")

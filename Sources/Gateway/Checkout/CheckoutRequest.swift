@@ -15,6 +15,8 @@ package struct CheckoutRequest: Sendable {
     package var returnURL: String?
     /// The language of texts for the payer; nil for the SKU's default texts.
     package var locale: String?
+    /// The language of a subscription's terms; nil for English.
+    package var termsLocale: String?
     package var metadata: [String: String]
     /// The payer's address; nil where it is not known.
     package var payerAddress: IPAddress?
@@ -35,6 +37,7 @@ package struct CheckoutRequest: Sendable {
         self.accept = accept
         self.returnURL = returnURL
         self.locale = locale
+        termsLocale = locale
         self.metadata = metadata
         self.payerAddress = payerAddress
     }

@@ -34,11 +34,20 @@ package struct Contracts: Sendable {
 
     /// Returns the contract of an order's latest payment; for a free order, a contract without an action.
     func contract(of order: ID<Order>) async throws(GatewayError) -> PaymentContract {
-        let (found, payments) = try await store.read { db in
-            (try db.orders.find(order), try db.payments.list(of: order).value())
+        let (found, latest, renewal, setup) = try await store.read { db in
+            let found = try db.orders.find(order)
+            let latest = try db.payments.list(of: order).value().last {
+                $0.payment.original == nil && $0.mandate == nil
+            }
+            let renewal = try found.flatMap { found in
+                try latest.flatMap { try Self.renewal(of: found, madeAt: $0.payment.createdAt, in: db) }
+            }
+            let setup = try found?.period.flatMap { _ in try db.setups.find(of: order) }
+            return (found, latest, renewal, try setup.flatMap { try OpenedSetupRecord.load($0, from: db) })
         }
         guard let found else { throw .notFound }
-        if let latest = payments.last(where: { $0.payment.original == nil }) { return try contract(found, latest) }
+        if let latest { return try contract(found, latest, renewal: renewal) }
+        if let setup { return try contract(setup) }
         guard found.state == .paid, let amount = found.amount else { throw .notFound }
         return PaymentContract(
             order: order, payment: nil, provider: nil, status: .succeeded, recurring: false, amount: amount,
@@ -47,21 +56,23 @@ package struct Contracts: Sendable {
 
     /// The contract of one payment.
     func contract(of payment: ID<Payment>) async throws(GatewayError) -> PaymentContract {
-        let found = try await store.read { db -> (Order, PaymentRecord)? in
+        let found = try await store.read { db -> (Order, PaymentRecord, RecurringContract?)? in
             guard let record = try db.payments.find(payment).value(),
                 let order = try db.orders.find(record.payment.order)
             else {
                 return nil
             }
-            return (order, record)
+            return (order, record, try Self.renewal(of: order, madeAt: record.payment.createdAt, in: db))
         }
-        guard let (order, record) = found else { throw .notFound }
-        return try contract(order, record)
+        guard let (order, record, renewal) = found else { throw .notFound }
+        return try contract(order, record, renewal: renewal)
     }
 
-    /// - Parameter opened: the instruction where it is known; nil opens the sealed one.
+    /// - Parameters:
+    ///   - opened: the instruction where it is known; nil opens the sealed one.
+    ///   - renewal: the part about renewals by Paydesk; nil for other orders.
     func contract(
-        _ order: Order, _ record: PaymentRecord, opened: PaymentInstruction? = nil
+        _ order: Order, _ record: PaymentRecord, opened: PaymentInstruction? = nil, renewal: RecurringContract?
     ) throws(GatewayError) -> PaymentContract {
         let payment = record.payment
         // A payment whose opening was not answered, but that the payer has paid, needs no action.
@@ -72,7 +83,26 @@ package struct Contracts: Sendable {
             order: order.id, payment: payment.id, provider: payment.account, status: payment.state,
             recurring: record.recurring, amount: payment.amount, expiresAt: order.expiresAt,
             pollAfterMilliseconds: Self.pollInterval, instruction: instruction,
-            qrImageURL: instruction.type == .qr ? "\(publicURL)/v1/public/payments/\(payment.id)/qr.svg" : nil)
+            qrImageURL: instruction.type == .qr ? "\(publicURL)/v1/public/payments/\(payment.id)/qr.svg" : nil,
+            renewal: renewal)
+    }
+
+    /// Makes the contract of a set-up, which moves no money.
+    ///
+    /// - Throws: `notFound` where its provider has not answered.
+    func contract(_ opened: OpenedSetupRecord) throws(GatewayError) -> PaymentContract {
+        let (setup, subscription) = (opened.setup, opened.subscription)
+        guard let order = opened.order, let sealed = setup.instruction else { throw .notFound }
+        let instruction: PaymentInstruction
+        do { instruction = try SealedInstruction.open(sealed, ofSetup: setup.id, by: keyRing) } catch {
+            throw .internalError
+        }
+        return PaymentContract(
+            order: order, payment: nil, provider: setup.account, status: setup.state, recurring: true,
+            amount: Money(value: 0, currency: subscription.price.currency), expiresAt: setup.expiresAt,
+            pollAfterMilliseconds: Self.pollInterval, instruction: instruction,
+            renewal: RecurringContract(
+                subscription, setup: setup.id, nextAmount: opened.nextAmount, madeAt: setup.createdAt))
     }
 
     private static let pollInterval: Int64 = 2_000
@@ -89,6 +119,16 @@ package struct Contracts: Sendable {
 /// The payer's instruction in its sealed, stored form.
 enum SealedInstruction {
     private static func place(_ payment: ID<Payment>) -> String { "payments.instruction/\(payment.rawValue)" }
+    static func place(setup: String) -> String { "setups.instruction/\(setup)" }
+
+    static func seal(_ instruction: PaymentInstruction, ofSetup setup: ID<Setup>, by keyRing: KeyRing) throws -> Data {
+        try keyRing.seal(try JSONEncoder().encode(instruction), context: place(setup: setup.rawValue))
+    }
+
+    static func open(_ sealed: Data, ofSetup setup: ID<Setup>, by keyRing: KeyRing) throws -> PaymentInstruction {
+        let opened = try keyRing.open(sealed, context: place(setup: setup.rawValue))
+        return try JSONDecoder().decode(PaymentInstruction.self, from: opened)
+    }
 
     static func seal(_ instruction: PaymentInstruction, of payment: ID<Payment>, by keyRing: KeyRing) throws -> Data {
         try keyRing.seal(try JSONEncoder().encode(instruction), context: place(payment))

@@ -126,9 +126,10 @@ extension SelectionNeed {
         accepts: Set<ContractType> = Set(ContractType.allCases), provider: String? = nil, user: String
     ) {
         self.init(
-            sku: sku.id, kind: sku.kind, onePeriodElsewhere: sku.onePeriodElsewhere,
+            sku: sku.id, kind: sku.kind, sellsOnePeriod: sku.renewal == .onePeriod,
             hasAppleProducts: !sku.appleOffer(days: days).isEmpty, quantity: quantity, amount: amount,
             platform: platform, accepts: accepts, provider: provider, user: user)
+        isManaged = sku.renewal == .managed
     }
 }
 

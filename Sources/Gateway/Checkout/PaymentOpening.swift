@@ -86,6 +86,7 @@ struct PaymentOpening: Sendable {
         let order: Order
         let account: ConfiguredAccount
         let attempt: PaymentAttempt
+        let renewal: RecurringContract?
     }
 
     /// Collects the provider's parameters; makes the user's app account token when it is first needed.
@@ -101,6 +102,17 @@ struct PaymentOpening: Sendable {
             let candidate = random.uuid4()
             token = try await store.write { tx in try tx.users.appAccountToken(of: order.user, candidate: candidate) }
         }
+        var renewal: RecurringContract?
+        if order.period != nil {
+            renewal = try await store.read { db in
+                try Contracts.renewal(of: order, madeAt: payment.createdAt, in: db)
+            }
+        }
+        let mandate = renewal.flatMap { renewal in
+            order.period.map {
+                MandateRequest(subscription: $0.subscription, periodIndex: $0.index, terms: renewal.terms)
+            }
+        }
         // A service that keeps the real time is given the end of the order by that time.
         let expiresAt =
             account.manifest.followsBusinessTime
@@ -110,7 +122,9 @@ struct PaymentOpening: Sendable {
             attempt: PaymentAttempt(
                 payment: payment.id, order: order.id, amount: payment.amount, title: order.title,
                 platform: payment.platform, returnURL: payment.returnURL, expiresAt: expiresAt,
-                appleProductIDs: products, appAccountToken: token, accepts: accepts, payerAddress: intent.payerAddress))
+                appleProductIDs: products, appAccountToken: token, accepts: accepts, payerAddress: intent.payerAddress,
+                mandate: mandate),
+            renewal: renewal)
     }
 
     private func callAndRecord(
@@ -132,7 +146,7 @@ struct PaymentOpening: Sendable {
         } catch {
             return try await recordFailure(error, payment: payment, account: account, audit: audit)
         }
-        return .opened(try contracts.contract(prepared.order, record, opened: known))
+        return .opened(try contracts.contract(prepared.order, record, opened: known, renewal: prepared.renewal))
     }
 
     /// Records an opened payment.

@@ -62,7 +62,7 @@ private struct WorkSource: DueSource {
         return try await jobs.store.read { db in
             let times = [
                 try db.dueTimes.nextExpiry(after: time), try db.dueTimes.nextCheck(of: accounts, after: time),
-                try db.dueTimes.nextJob(of: kinds, after: time),
+                try db.dueTimes.nextJob(of: kinds, after: time), try db.dueTimes.nextRenewal(after: time),
             ]
             return times.compactMap { $0 }.min()
         }

@@ -9,6 +9,13 @@ struct EntitlementLedger {
 
     let log: ChangeLog
     let registry: ProviderRegistry
+    let billing: Billing
+    let followUps: FollowUps
+
+    /// The managed subscriptions, whose periods orders pay.
+    var managed: ManagedSubscriptionLedger {
+        ManagedSubscriptionLedger(log: log, billing: billing, entitlements: self, followUps: followUps)
+    }
 
     private var tx: any Transaction { log.tx }
 
@@ -44,6 +51,7 @@ struct EntitlementLedger {
         if changed && order.terms.kind == .nonConsumable {
             _ = try grantDuplicate(of: order.sku, in: order.environment, to: order.user)
         }
+        if let period = order.period { try managed.follow(order, period, standing) }
         let credited = try credit(order.gives(standing) ? order.terms.units : [:], order)
         if changed || credited { try publish(order.user) }
     }
@@ -74,7 +82,7 @@ struct EntitlementLedger {
         let (grants, balances) = (try tx.grants.list(of: user), try tx.wallets.balances(of: user))
         let known = try boundary == nil ? publishDueChanges(of: user) : tx.users.version(of: user).version
         let fold = EntitlementRules.fold(try grants.value(), now: boundary ?? log.now)
-        let version = try tx.users.incrementVersion(of: user, from: known, nextChangeAt: fold.nextChangeAt)
+        let version = try tx.users.incrementVersion(of: user, from: known, nextChangeAt: fold.nextAnnouncementAt)
         let snapshot = EntitlementSnapshot(
             name: user.rawValue, version: version, fold: fold, balances: try balances.value())
         if let boundary, fold.entitlements.contains(where: { $0.grant.source.kind == .appleSubscription }) {

@@ -13,6 +13,18 @@ package enum JobKind: String, Sendable, CaseIterable {
     case reconcileRefund = "reconcile_refund"
     /// Cancels the other attempts of a paid order; the subject is the order.
     case closeAttempts = "close_attempts"
+    /// Acts on a managed subscription: renews it, tries again, gives it up; the subject is the subscription.
+    case renewSubscription = "renew_subscription"
+    /// Announces a renewal that comes soon; the subject is the subscription.
+    case announceRenewal = "announce_renewal"
+    /// Tells running subscriptions of an announced price; the subject is the announcement.
+    case announcePrices = "announce_prices"
+    /// Asks providers about charges of the days that a restored database does not know; the subject is empty.
+    case checkHeldCharges = "check_held_charges"
+    /// Queries a set-up that is not final, or cancels it where its subscription has ended.
+    case reconcileSetup = "reconcile_setup"
+    /// Revokes a mandate at its provider; the subject is the mandate.
+    case revokeMandate = "revoke_mandate"
     /// Completes the work of an abandoned request.
     case completeRequest = "complete_request"
     /// Reconciles an account now, at an admin's request.
@@ -58,7 +70,8 @@ package enum JobKind: String, Sendable, CaseIterable {
     var isEndless: Bool {
         switch self {
         case .deliverWebhook, .retryDeliveries, .endDeliveries, .replayNotifications, .checkSubscription,
-            .grantUnmapped, .regradePurchases:
+            .grantUnmapped, .regradePurchases, .renewSubscription, .announceRenewal, .revokeMandate,
+            .announcePrices, .checkHeldCharges:
             true
         default: Self.standing.contains(self)
         }
@@ -66,7 +79,7 @@ package enum JobKind: String, Sendable, CaseIterable {
 
     /// True for kinds that query money until its state is final: a slow transfer takes weeks, a provider can be down
     /// for as long, and no other job would ask.
-    var waitsForMoney: Bool { [.expireOrder, .reconcilePayment, .reconcileRefund].contains(self) }
+    var waitsForMoney: Bool { [.expireOrder, .reconcilePayment, .reconcileRefund, .reconcileSetup].contains(self) }
 
     /// The seconds of a lease; after it another worker may claim the job.
     ///
@@ -80,7 +93,11 @@ package enum JobKind: String, Sendable, CaseIterable {
     var backOff: [Int64] {
         switch self {
         case .processNotification: [1, 5, 30, 300, 3_600, 21_600]
-        case .expireOrder, .reconcilePayment, .reconcileRefund, .completeRequest:
+        case .renewSubscription: [60, 300, 3_600, 21_600]
+        case .announceRenewal, .announcePrices: [5, 60, 3_600]
+        case .checkHeldCharges: [30, 60, 300, 900]
+        case .revokeMandate: [60, 300, 3_600, 21_600, 86_400]
+        case .expireOrder, .reconcilePayment, .reconcileRefund, .reconcileSetup, .completeRequest:
             [60, 300, 3_600, 21_600] + Array(repeating: 86_400, count: 7)
         case .syncAccount, .closeAttempts: [60, 300, 3_600]
         case .checkSubscription, .replayNotifications: [30, 60, 300, 900, 3_600, 10_800]

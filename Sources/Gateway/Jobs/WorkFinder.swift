@@ -9,7 +9,10 @@ package struct WorkFinder: Sendable {
     let ids: IDSource
     let time: BusinessTime
     let signals: JobSignals
+    let renewals: RenewalMeter
 
+    /// The seconds after which a renewal that waits is overdue.
+    private static let overdueSeconds: Int64 = 600
     private static let findInterval: Int64 = 10
     private static let findLimit: Int64 = 500
     private static let hangingSeconds: Int64 = 7 * 86_400
@@ -17,7 +20,8 @@ package struct WorkFinder: Sendable {
     /// The kinds of due work with the usual search, each with the kind of its jobs.
     private static let due: [(kind: JobKind, work: DueWork)] = [
         (.processNotification, .storedNotifications), (.expireOrder, .expiredOrders),
-        (.completeRequest, .abandonedRequests),
+        (.completeRequest, .abandonedRequests), (.renewSubscription, .managedSubscriptions),
+        (.announceRenewal, .renewalNotices), (.reconcileSetup, .setups), (.revokeMandate, .mandates),
     ]
 
     /// Makes the jobs of all work that is due.
@@ -42,6 +46,8 @@ package struct WorkFinder: Sendable {
             }
         }
         if let failure { throw failure }
+        let overdue = time.now.adding(seconds: -Self.overdueSeconds)
+        renewals.setOverdue(try await store.report { db in try db.managedSubscriptions.countDue(before: overdue) })
         return .again(after: isMore ? 0 : Self.findInterval)
     }
 

@@ -20,7 +20,9 @@ extension EventType {
         case .orderOpened, .orderPaid, .orderClosed, .orderAnomaly, .refundSucceeded, .refundFailed, .disputeOpened,
             .disputeClosed:
             .ordersRead
-        case .purchaseAttached, .purchaseTransferred, .purchaseUnmapped, .subscriptionChanged, .entitlementsChanged,
+        case .purchaseAttached, .purchaseTransferred, .purchaseUnmapped, .subscriptionChanged,
+            .subscriptionPaymentFailed,
+            .subscriptionRenewalUpcoming, .subscriptionPriceChange, .entitlementsChanged,
             .balanceOverdrawn:
             .entitlementsRead
         }

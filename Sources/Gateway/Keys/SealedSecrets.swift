@@ -25,6 +25,9 @@ package struct SealedSecrets: Sendable {
         (SealedColumn("webhooks", "previous_secret", key: ["id"]), { "webhooks.secret/\($0.key[0])" }),
         (SealedColumn("payments", "instruction", key: ["id"]), { "payments.instruction/\($0.key[0])" }),
         (SealedColumn("payments", "payer_address", key: ["id"]), { "payments.payer_address/\($0.key[0])" }),
+        (SealedColumn("mandates", "reference", key: ["id"]), { MandateSecrets.referencePlace($0.key[0]) }),
+        (SealedColumn("mandates", "customer", key: ["id"]), { MandateSecrets.customerPlace($0.key[0]) }),
+        (SealedColumn("setups", "instruction", key: ["id"]), { SealedInstruction.place(setup: $0.key[0]) }),
         (SealedColumn("notifications", "body", key: ["id"]), { "notifications.body/\($0.key[0])" }),
         (SealedColumn("notifications", "headers", key: ["id"]), { "notifications.headers/\($0.key[0])" }),
         (

@@ -110,6 +110,22 @@ extension NotificationDetail.Fact {
             self.init(
                 type: "dispute.\(report.outcome)", subject: report.payment.rawValue,
                 detail: [Self.text(report.amount), report.reference].compactMap(\.self).joined(separator: " "))
+        case .setup(let report):
+            let (word, detail): (String, String?) =
+                switch report.outcome {
+                case .pending: ("pending", nil)
+                case .succeeded(let mandate): ("succeeded", mandate.label)
+                case .failed(let reason): ("failed", reason)
+                case .cancelled: ("cancelled", nil)
+                }
+            self.init(type: "setup.\(word)", subject: report.setup.rawValue, detail: detail ?? "")
+        case .mandate(let report):
+            let (word, detail): (String, String?) =
+                switch report.event {
+                case .made(let mandate): ("made", mandate.label)
+                case .ended: ("ended", nil)
+                }
+            self.init(type: "mandate.\(word)", subject: report.subscription.rawValue, detail: detail ?? "")
         case .store(let statement):
             let subject = statement.purchase?.originalTransactionID ?? statement.renewal?.originalTransactionID ?? ""
             let type = statement.asksForConsumption ? "consumption" : statement.purchase == nil ? "renewal" : "purchase"

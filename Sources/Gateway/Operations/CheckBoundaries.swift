@@ -52,7 +52,7 @@ extension InvariantCheck {
         let due = try told.dropFirst().first.flatMap(named)
         let moment = due.map { $0 <= last.at ? $0 : last.at } ?? last.at
         let fold = EntitlementRules.fold(user.grants, now: moment)
-        guard try next == fold.nextChangeAt && named(last) == fold.nextChangeAt else {
+        guard try next == fold.nextAnnouncementAt && named(last) == fold.nextChangeAt else {
             return (16, "the boundary that is announced next is not the one that follows from the grants")
         }
         func value(_ json: String) throws -> JSONValue {

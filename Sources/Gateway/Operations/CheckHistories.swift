@@ -31,7 +31,7 @@ struct OrderHistory {
             [Order.State.open]
             + timeline.compactMap { line in
                 switch line.type {
-                case "order.paid": .paid
+                case "order.paid", "order.imported": .paid
                 case "order.closed": .closed
                 default: nil
                 }

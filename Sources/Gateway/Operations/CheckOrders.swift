@@ -31,7 +31,7 @@ extension CheckedOrder {
     fileprivate func wrongGift(isRegraded: Bool) -> Violation? {
         guard order.state == .paid else { return nil }
         if isPurchase { return isRegraded ? wrongPurchase : nil }
-        guard order.origin == .checkout else { return nil }
+        guard order.origin == .checkout, order.period == nil else { return nil }
         let standing = order.standing(disputes)
         let own = grants.filter { $0.source.kind == .order }
         let isDue = order.terms.term != nil && !order.anomalies.contains(.duplicateOwnership)

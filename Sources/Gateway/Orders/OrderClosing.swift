@@ -43,6 +43,9 @@ package struct OrderClosing: Sendable {
     private func close(
         _ order: Order, reason: String, audience: OrderSnapshot.Audience, audit: AuditContext
     ) async throws(GatewayError) -> OrderSnapshot {
+        if order.origin == .renewal, let period = order.period {
+            throw .belongsToSubscription(period.subscription)
+        }
         guard order.state != .closed else {
             let closed = try await orders.snapshot(order.id, audience: audience)
             guard closed.order.state != .paid else { throw .orderNotOpen }

@@ -102,6 +102,8 @@ package struct OrderSnapshot: Sendable {
     /// The payments with other amounts; only for admins.
     package let mismatches: [MismatchLine]?
     package let nextAction: NextAction
+    /// Minor units that went back of payments that did not pay the order.
+    private let returnedUnpaid: Int64
     package let userName: String?
     /// False for a session, to which the app's metadata is not shown.
     package private(set) var showsMetadata = true
@@ -147,7 +149,8 @@ package struct OrderSnapshot: Sendable {
         disputes = []
         self.timeline = timeline.map { TimelineLine(at: $0.at, type: $0.type, detail: $0.detail) }
         nextAction = NextAction(order, payments: payment.map { [$0] } ?? [], history: [])
-        self.subscription = subscription
+        returnedUnpaid = 0
+        self.subscription = order.period?.subscription ?? subscription
         mismatches = nil
         userName = order.user.rawValue
     }
@@ -181,7 +184,9 @@ package struct OrderSnapshot: Sendable {
         parts.refunds = try refunds.value()
         parts.disputes = try disputes.value()
         parts.timeline = try timeline.value()
-        if order.terms.kind == .subscription { parts.subscription = try db.subscriptions.findID(of: order.id) }
+        if order.period == nil, order.terms.kind == .subscription {
+            parts.subscription = try db.subscriptions.findID(of: order.id)
+        }
         if audience == .admin { parts.mismatches = try db.mismatches.list(of: order.id) }
         let name = audience.showsNames ? try db.users.findExternalID(order.user) : nil
         self.init(order, parts, audience: audience, userName: name)
@@ -193,6 +198,7 @@ package struct OrderSnapshot: Sendable {
         self.order = order
         let attempts = parts.payments.map(\.payment)
         payments = attempts.map { PaymentLine($0, failure: PaymentFailure($0, history: parts.timeline)) }
+        returnedUnpaid = parts.payments.reduce(0) { $0 + $1.refunded + $1.lost }
         nextAction = NextAction(order, payments: attempts, history: parts.timeline)
         provider =
             payments.isEmpty
@@ -208,7 +214,7 @@ package struct OrderSnapshot: Sendable {
                 created_at: $0.createdAt)
         }
         timeline = parts.timeline.map { TimelineLine(at: $0.at, type: $0.type, detail: $0.detail) }
-        subscription = parts.subscription
+        subscription = order.period?.subscription ?? parts.subscription
         mismatches = audience == .admin ? parts.mismatches.map(MismatchLine.init) : nil
         self.userName =
             switch audience {
@@ -240,7 +246,7 @@ extension OrderSnapshot: Encodable {
         try fields.encode(order.days, forKey: .days)
         try fields.encode(order.amount, forKey: .amount)
         try fields.encode(order.charged, forKey: .charged)
-        try fields.encode(order.returned, forKey: .refunded)
+        try fields.encode(refunded, forKey: .refunded)
         try fields.encode(provider, forKey: .provider)
         try fields.encode(order.platform, forKey: .platform)
         try fields.encode(order.environment, forKey: .environment)
@@ -258,6 +264,14 @@ extension OrderSnapshot: Encodable {
         try fields.encode(timeline, forKey: .timeline)
         try fields.encodeIfPresent(mismatches, forKey: .mismatches)
         try fields.encodeIfPresent(grants, forKey: .grants)
+    }
+}
+
+extension OrderSnapshot {
+    /// The sum that went back; of an order that no payment paid, what came for it and went back.
+    private var refunded: Money? {
+        guard order.paidBy == nil, order.state == .closed, let amount = order.amount else { return order.returned }
+        return Money(value: returnedUnpaid, currency: amount.currency)
     }
 }
 

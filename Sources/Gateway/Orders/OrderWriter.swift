@@ -2,6 +2,20 @@ import Domain
 import ProviderKit
 import Store
 
+/// An order that a checkout wrote, with its next step.
+enum PlacedOrder: Sendable {
+    case free(ID<Order>)
+    case payment(ID<Order>, PaymentIntent)
+    /// The set-up of a trial.
+    case setup(ID<Order>, SetupIntent)
+
+    var order: ID<Order> {
+        switch self {
+        case .free(let order), .payment(let order, _), .setup(let order, _): order
+        }
+    }
+}
+
 /// Writes orders, their changes and their attempts inside a settlement's transaction.
 struct OrderWriter {
     /// The largest number of a user's orders that may wait for payment.
@@ -25,18 +39,21 @@ struct OrderWriter {
     func place(
         _ request: CheckoutRequest, _ offer: Offer, on account: ConfiguredAccount?, user: ExternalUserID,
         partner: String?, context: CallContext, expiresAfter minutes: Int64, sealedBy keyRing: KeyRing
-    ) throws -> (order: ID<Order>, intent: PaymentIntent?) {
+    ) throws -> PlacedOrder {
         let userID = try tx.users.ensure(user, candidate: settlement.ids.make(), at: now)
         try tx.users.lock(userID)
         let environment = account?.environment ?? .production
         try refuseOwned(offer.code, offer.sku.kind, userID, in: environment)
         if account == nil { try refuseFreeAgain(offer.sku, offer.code, userID) }
+        let managed = try settlement.managed.plan(offer, on: account, of: userID, in: request)
         let waiting = try tx.orders.countOpen(of: userID, at: now, upTo: Self.openOrders)
-        let order = Order(
+        var order = Order(
             id: settlement.ids.make(), user: userID, origin: .checkout, sku: offer.code, quantity: request.quantity,
-            terms: offer.terms(in: request.locale), days: offer.quote.days, amount: offer.quote.amount, state: .open,
-            platform: request.platform, environment: environment, partner: partner, returnURL: request.returnURL,
+            terms: managed?.terms ?? offer.terms(in: request.locale), days: offer.quote.days,
+            amount: managed?.firstAmount ?? offer.quote.amount, state: .open, platform: request.platform,
+            environment: environment, partner: partner, returnURL: request.returnURL,
             metadata: request.metadata, createdAt: now, expiresAt: now.adding(seconds: minutes * 60))
+        if let managed { order = try settlement.managed.open(managed, for: order) }
         try tx.orders.insert(order)
         if let next = request.session { try insert(order, as: next) }
         try tx.bind(context, to: order.id.rawValue)
@@ -46,7 +63,12 @@ struct OrderWriter {
         guard let account else {
             try settlement.log.emit(.orderOpened, OrderSnapshot(made: order, timeline: [opened]))
             try completeFree(order)
-            return (order.id, nil)
+            return .free(order.id)
+        }
+        if let managed, managed.isTrial {
+            let setup = try settlement.managed.intendTrial(managed, order, RetryRequest(request))
+            try settlement.log.emit(.orderOpened, OrderSnapshot(made: order, timeline: [opened]))
+            return .setup(order.id, setup)
         }
         let (intent, intended) = try intend(order, on: account, for: RetryRequest(request), sealedBy: keyRing)
         try settlement.log.emit(
@@ -57,7 +79,7 @@ struct OrderWriter {
             throw GatewayError.conflict(
                 reason: "a user has at most \(Self.openOrders) open orders; pay or cancel one of them")
         }
-        return (order.id, intent)
+        return .payment(order.id, intent)
     }
 
     /// Writes the durable intent of a payment, before its provider is called.
@@ -72,11 +94,13 @@ struct OrderWriter {
             try tx.orders.setEnvironment(account.environment, of: order.id)
             order.environment = account.environment
         }
+        try settlement.managed.move(order, to: account)
         let payment = Payment(
             id: settlement.ids.make(), order: order.id, account: account.id, amount: amount, platform: request.platform,
             returnURL: request.returnURL ?? order.returnURL, environment: account.environment, createdAt: now)
         try tx.payments.insert(
-            payment, recurring: order.terms.kind == .subscription && account.manifest.recurring,
+            payment,
+            recurring: order.period != nil || (order.terms.kind == .subscription && account.manifest.recurring),
             accepts: request.accept,
             payerAddress: try request.payerAddress.map { try PayerAddress.seal($0, of: payment.id, by: keyRing) })
         let entry = try settlement.log.appendTimeline(order, "payment.created", "\(payment.id) \(account.id.rawValue)")

@@ -29,6 +29,25 @@ package struct OrderQuery: Sendable {
     }
 }
 
+extension OrderQuery {
+    /// Makes the store's filter; nil where no order can meet it, since its user or SKU does not exist.
+    func filter(in db: any Database, visibleTo partner: String? = nil) throws(StoreError) -> OrderFilter? {
+        var filter = OrderFilter(
+            visibleTo: partner, status: status, provider: provider, reference: reference, from: from, to: to)
+        if let user {
+            guard let id = try db.users.findID(user) else { return nil }
+            filter.user = id
+        }
+        if let sku {
+            guard let code = SKUCode(sku) else { return nil }
+            filter.sku = code
+        }
+        (filter.anomaly, filter.dispute) = (anomaly, dispute)
+        (filter.environment, filter.platform) = (environment, platform)
+        return filter
+    }
+}
+
 /// Reads orders for users, partners and admins.
 package struct Orders: Sendable {
     let store: StoreAccess
@@ -61,19 +80,7 @@ package struct Orders: Sendable {
     ) async throws(GatewayError) -> Page<OrderSnapshot> {
         let cursor = try Cursor(cursor, of: Order.self)
         let snapshots = try await store.report { db -> [OrderSnapshot] in
-            var filter = OrderFilter(
-                visibleTo: partner, status: query.status, provider: query.provider, reference: query.reference,
-                from: query.from, to: query.to)
-            if let user = query.user {
-                guard let id = try db.users.findID(user) else { return [] }
-                filter.user = id
-            }
-            if let sku = query.sku {
-                guard let code = SKUCode(sku) else { return [] }
-                filter.sku = code
-            }
-            (filter.anomaly, filter.dispute) = (query.anomaly, query.dispute)
-            (filter.environment, filter.platform) = (query.environment, query.platform)
+            guard let filter = try query.filter(in: db, visibleTo: partner) else { return [] }
             let orders = try db.orders.list(filter, before: cursor.position, limit: limit + 1)
             return try OrderSnapshot.load(orders, from: db, audience: partner == nil ? .admin : .partner)
         }

@@ -25,13 +25,22 @@ struct PaymentLedger {
                 .contradictingFact, locked.order, "\(locked.payment.id) was reported with another payment's reference")
         }
         switch report.outcome {
-        case .succeeded(let money): try succeed(money, reference, from: account, locked)
+        case .succeeded(let money):
+            try succeed(money, reference, leaving: report.mandate, from: account, locked)
         case .accepted: try move(.accepted, locked, from: account, detail: "")
         case .pending(let status):
             try move(.accepted, locked, from: account, detail: status)
             if report.outcome == .processing { try recordProcessing(locked, from: account) }
-        case .failed(let reason): try move(.failed, locked, from: account, detail: reason)
-        case .cancelled: try move(.cancelled, locked, from: account, detail: "")
+        case .failed(let reason):
+            try move(.failed, locked, from: account, detail: reason)
+            if locked.record.mandate != nil, locked.belongs(to: account), !locked.payment.state.isFinal {
+                try entitlements.managed.refused(locked.order, by: locked.payment, report.refusal ?? .soft)
+            }
+        case .cancelled:
+            try move(.cancelled, locked, from: account, detail: "")
+            if locked.record.mandate != nil, let period = locked.order.period {
+                try entitlements.managed.chargeWithdrawn(of: period.subscription)
+            }
         case .tryFailed(let reason):
             // The provider has the payment and waits for another try.
             try move(.accepted, locked, from: account, detail: "")
@@ -86,7 +95,8 @@ struct PaymentLedger {
     }
 
     private func succeed(
-        _ money: Money, _ reference: String?, from account: AccountID, _ locked: LockedPayment
+        _ money: Money, _ reference: String?, leaving mandate: ProviderMandate?, from account: AccountID,
+        _ locked: LockedPayment
     ) throws {
         let (order, payment) = (locked.order, locked.payment)
         guard locked.belongs(to: account) else {
@@ -109,22 +119,29 @@ struct PaymentLedger {
         if let anomaly = move.anomaly, anomaly != .latePayment || order.state != .paid {
             try log.record(anomaly, order, "\(payment.id) succeeded after \(payment.state.rawValue)")
         }
-        try pay(order, with: payment)
+        try pay(order, with: payment, leaving: mandate)
         try refunds.recount(payment.id, order)
         try entitlements.recompute(order.id)
     }
 
     /// Applies a payment with the right amount to its order, which has the payment's environment from then on.
     ///
-    /// - Parameter late: the policy for a closed order; nil for the configured one.
-    func pay(_ order: Order, with payment: Payment, late: LatePaymentPolicy? = nil) throws {
+    /// - Parameters:
+    ///   - mandate: the mandate that the payment left behind.
+    ///   - late: the policy for a closed order; nil for the configured one.
+    func pay(
+        _ order: Order, with payment: Payment, leaving mandate: ProviderMandate? = nil, late: LatePaymentPolicy? = nil
+    ) throws {
         var order = order
         let owned =
             try order.terms.kind == .nonConsumable
             && entitlements.owns(order.sku, order.user, in: payment.environment, besides: order.id)
         var policies = policies
         if let late { policies.latePayment = late }
-        let effect = order.state.paymentSucceeded(policies: policies, alreadyOwned: owned)
+        let managed = entitlements.managed
+        let effect =
+            try order.period.map { try managed.effect(of: order, $0, policies: policies) }
+            ?? order.state.paymentSucceeded(policies: policies, alreadyOwned: owned)
         if order.state == .closed { try log.record(.latePayment, order, "\(payment.id) of \(payment.amount)") }
         if let anomaly = effect.anomaly { try log.record(anomaly, order, "\(payment.id) of \(payment.amount)") }
         // Sent together with the statements before the first awaited answer, so that it costs no round trip of its own.
@@ -139,7 +156,15 @@ struct PaymentLedger {
             try log.audit(order, "order.paid", before: order.state.rawValue, after: effect.state.rawValue)
             if let attempts { try closeAttempts(try attempts.value(), of: order.id) }
         }
-        if effect.grants { try entitlements.grant(order) }
+        if let period = order.period {
+            if effect.grants {
+                try managed.paid(order, period, by: payment, leaving: mandate)
+            } else {
+                try managed.notBegun(order, period, reason: .duplicate, leaving: mandate)
+            }
+        } else if effect.grants {
+            try entitlements.grant(order)
+        }
         if effect.state != order.state { try log.emit(.orderPaid, order.id) }
         if effect.refunds {
             let reason = (effect.anomaly ?? .duplicatePayment).rawValue

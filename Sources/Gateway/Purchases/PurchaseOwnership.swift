@@ -94,7 +94,7 @@ struct PurchaseOwnership {
             switch grant.source.kind {
             case .appleSubscription: if grant.source.id != subject.original { return false }
             case .appleTransaction: if !keys.contains(grant.source.id) { return false }
-            case .order, .admin, .partner: return false
+            case .order, .admin, .partner, .managedSubscription: return false
             }
             switch entitlement.status {
             case .active, .inGracePeriod, .inBillingRetry, .scheduled, .suspended: return true

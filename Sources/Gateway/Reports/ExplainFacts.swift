@@ -18,7 +18,9 @@ struct Explainer {
 
     /// Returns the facts, the oldest first; facts of the same second stay in the order of cause and effect.
     func facts() -> [Explanation.Fact] {
-        let facts = purchaseFacts() + source.orders.flatMap(orderFacts) + transferFacts() + grantFacts() + ledgerFacts()
+        let facts =
+            purchaseFacts() + source.orders.flatMap(orderFacts) + transferFacts()
+            + subscriptionFacts() + grantFacts() + ledgerFacts()
         let sorted = facts.enumerated().sorted { ($0.element.at, $0.offset) < ($1.element.at, $1.offset) }
             .map(\.element)
         guard source.isCut, let first = sorted.first else { return sorted }
@@ -42,9 +44,22 @@ struct Explainer {
         let isStores = source.purchases.contains { $0.order == order.id }
         return snapshot.timeline.compactMap { line in
             // The purchase has the fact of a sale by a store.
-            if order.origin != .checkout && line.type == "order.paid" { return nil }
+            if order.origin != .checkout && order.period == nil && line.type == "order.paid" { return nil }
             guard let text = text(line, snapshot, isStores: isStores) else { return nil }
             return fact(line.at, line.type, text, order: order.id)
+        }
+    }
+
+    /// Returns the sentences of the managed subscriptions' histories.
+    private func subscriptionFacts() -> [Explanation.Fact] {
+        source.managed.flatMap { record, timeline in
+            timeline.compactMap { entry in
+                guard let cause = ManagedSubscription.ChangeCause(rawValue: entry.type) else { return nil }
+                return fact(
+                    entry.at, "subscription.\(cause.rawValue)",
+                    language.subscriptions.sentence(
+                        cause, name(record.subscription.sku), record.subscription.id.rawValue, entry.at.utcDate))
+            }
         }
     }
 

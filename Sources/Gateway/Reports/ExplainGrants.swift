@@ -50,7 +50,7 @@ extension Explainer {
         return switch grant.source.kind {
         case .admin: language.joined([language.ownership.givenBySupport(item, noted, date), span])
         case .partner: language.joined([language.ownership.givenByPartner(item, noted, date), span])
-        case .order, .appleTransaction, .appleSubscription: span
+        case .order, .appleTransaction, .appleSubscription, .managedSubscription: span
         }
     }
 

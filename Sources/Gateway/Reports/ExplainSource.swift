@@ -26,6 +26,8 @@ struct ExplainSource: Sendable {
     var ledger: [LedgerEntry] = []
     var balances: [String: Int64] = [:]
     var skus: [SKUCode: SKU] = [:]
+    /// The managed subscriptions, each with its history, oldest first.
+    var managed: [(record: ManagedSubscriptionRecord, timeline: [TimelineEntry])] = []
     /// True where older facts were left out.
     var isCut = false
 
@@ -44,6 +46,11 @@ struct ExplainSource: Sendable {
         source.purchases = purchases.reversed().mergedByPurchase.filter { source.concerns($0) }
         let ledger = try db.wallets.listLatest(of: user, limit: limit)
         source.ledger = ledger.reversed().filter { source.concerns($0) }
+        source.managed = try db.managedSubscriptions.list(of: user, before: nil, limit: 20).reversed()
+            .filter { record in
+                sku == nil || record.subscription.sku == sku
+                    || source.orders.contains { $0.subscription == record.subscription.id }
+            }.map { ($0, try db.managedSubscriptions.timeline(of: $0.subscription.id)) }
         source.isCut = [orders.count, purchases.count, ledger.count].contains(Int(limit))
         source.balances = try db.wallets.balances(of: user).value()[.production] ?? [:]
         try source.readTransfers(of: user, from: db)

@@ -11,6 +11,7 @@ struct ExplanationLanguage: Sendable {
     }
 
     var orders: OrderSentences { OrderSentences(language: self) }
+    var subscriptions: SubscriptionSentences { SubscriptionSentences(language: self) }
     var ownership: OwnershipSentences { OwnershipSentences(language: self) }
 
     func pick(_ english: String, _ chinese: String) -> String { isChinese ? chinese : english }

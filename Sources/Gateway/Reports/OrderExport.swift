@@ -3,7 +3,7 @@ import Store
 
 /// The progress of an export of orders.
 package struct OrderExport: Sendable {
-    let period: ReportPeriod
+    let query: OrderQuery
     var last: ID<Order>?
     var hasEnded = false
 }
@@ -12,7 +12,7 @@ extension ExportedOrder {
     static let columns = [
         "id", "user_id", "status", "sku", "quantity", "amount", "currency", "charged", "refunded", "provider",
         "platform", "environment", "created_at", "paid_at", "amount_major", "payment_reference", "refund_references",
-        "created_at_iso", "paid_at_iso",
+        "created_at_iso", "paid_at_iso", "origin", "subscription_id",
     ]
 
     /// Returns the cells of an order's record.
@@ -28,7 +28,8 @@ extension ExportedOrder {
             number(currency == nil ? nil : order.refunded + order.lost), provider ?? "", order.platform.rawValue,
             order.environment.rawValue, number(order.createdAt.rawValue), number(order.paidAt?.rawValue),
             order.amount?.currency == currency ? order.amount?.decimal ?? "" : "", paymentReference ?? "",
-            refundReferences ?? "", order.createdAt.iso8601, order.paidAt?.iso8601 ?? "",
+            refundReferences ?? "", order.createdAt.iso8601, order.paidAt?.iso8601 ?? "", order.origin.rawValue,
+            order.period?.subscription.rawValue ?? "",
         ]
     }
 }

@@ -52,15 +52,19 @@ package struct StatsQuery: Sendable {
 extension Reports {
     /// The longest period of statistics in days.
     private static let statsLimit: Int64 = 400
+    /// That of days of Production, whose sums are kept.
+    private static let keptLimit: Int64 = 36_525
     /// The key of what no account took, such as free orders.
     private static let none = "none"
 
     /// Sums the opened and paid orders and the money of a period, days (of UTC) newest first, other keys by name.
     ///
-    /// - Throws: `invalidRequest` for more than 400 days; without a beginning the period is the last 30 days.
+    /// - Throws: `invalidRequest` for more than 400 days, or 100 years of days of Production; without a beginning the period is the last 30 days.
     package func sumOrders(_ query: StatsQuery) async throws(GatewayError) -> [StatsView] {
-        let period = try ReportPeriod(from: query.from, to: query.to, days: 30, limit: Self.statsLimit, now: time.now)
         let (step, environment) = (query.step, query.environment)
+        let isKept = step == .day && environment == .production
+        let period = try ReportPeriod(
+            from: query.from, to: query.to, days: 30, limit: isKept ? Self.keptLimit : Self.statsLimit, now: time.now)
         let found = try await store.report { db -> [OrderStats] in
             guard step == .day else {
                 return try db.reports.sumOrders(

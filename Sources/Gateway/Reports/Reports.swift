@@ -37,11 +37,15 @@ package struct Reports: Sendable {
         }
     }
 
-    /// Begins an export of the orders made in a period; without a beginning, from the first order on.
+    /// Begins an export of the orders of a query, from the first on; those made from now on are not in it.
     ///
-    /// - Throws: `invalidRequest`.
-    package func beginExport(from: Timestamp?, to: Timestamp?) throws(GatewayError) -> OrderExport {
-        OrderExport(period: try ReportPeriod(from: from, to: to, days: nil, limit: nil, now: time.now))
+    /// - Throws: `invalidRequest` for a period that ends before it begins.
+    package func beginExport(_ query: OrderQuery) throws(GatewayError) -> OrderExport {
+        // A time ahead is later than every order, and no fault.
+        let from = query.to == nil ? query.from.map { min($0, time.now) } : query.from
+        var query = query
+        query.to = try ReportPeriod(from: from, to: query.to, days: nil, limit: nil, now: time.now).to
+        return OrderExport(query: query)
     }
 
     /// Returns the next lines of an export as CSV (RFC 4180), in the order of the orders' ids; nil at the end.
@@ -50,9 +54,10 @@ package struct Reports: Sendable {
     /// price in major units and the times in ISO 8601.
     package func continueExport(_ export: inout OrderExport) async throws(GatewayError) -> String? {
         guard !export.hasEnded else { return nil }
-        let (period, last) = (export.period, export.last)
-        let orders = try await store.report { db in
-            try db.reports.listOrders(after: last, from: period.from, to: period.to, limit: Self.exportPage)
+        let (query, last) = (export.query, export.last)
+        let orders = try await store.report { db -> [ExportedOrder] in
+            guard let filter = try query.filter(in: db) else { return [] }
+            return try db.reports.listOrders(filter, after: last, limit: Self.exportPage)
         }
         let header = last == nil ? CSV.line(ExportedOrder.columns) : ""
         export.hasEnded = orders.count < Int(Self.exportPage)

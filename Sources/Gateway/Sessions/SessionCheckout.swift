@@ -202,11 +202,13 @@ package struct SessionCheckout: Sendable {
     ) async throws(GatewayError) -> PaymentContract? {
         let now = settlements.time.now
         guard order.state == .open, order.isFor(request) else { return nil }
-        let found = try await store.read { db -> PaymentRecord? in
-            guard try !db.orders.hasExpired(order.id, at: now) else { return nil }
-            return try db.payments.list(of: order.id).value().last { $0.payment.original == nil }
+        let read = try await store.read { db -> (PaymentRecord, RecurringContract?)? in
+            guard try !db.orders.hasExpired(order.id, at: now),
+                let last = try db.payments.list(of: order.id).value().last(where: { $0.payment.original == nil })
+            else { return nil }
+            return (last, try Contracts.renewal(of: order, madeAt: last.payment.createdAt, in: db))
         }
-        guard let found, !found.payment.state.isFinal, found.instruction != nil else { return nil }
+        guard let (found, renewal) = read, !found.payment.state.isFinal, found.instruction != nil else { return nil }
         let account = found.payment.account
         let isAsked =
             request.provider.map {
@@ -214,7 +216,7 @@ package struct SessionCheckout: Sendable {
             } ?? true
         guard isAsked, let instruction = try contracts.instruction(found), request.accept.contains(instruction.type)
         else { return nil }
-        return try contracts.contract(order, found, opened: instruction)
+        return try contracts.contract(order, found, opened: instruction, renewal: renewal)
     }
 }
 

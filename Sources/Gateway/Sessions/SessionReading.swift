@@ -51,6 +51,10 @@ package struct SessionReading: Sendable {
         let parts: OrderParts
         let snapshot: OrderSnapshot
         let granted: SessionSnapshot.Granted?
+        /// The part of its contract about renewals by Paydesk.
+        let renewal: RecurringContract?
+        /// The set-up of a trial.
+        let setup: OpenedSetupRecord?
 
         /// The newest attempt that was opened.
         var newest: PaymentRecord? { parts.payments.last { $0.payment.original == nil } }
@@ -64,7 +68,13 @@ package struct SessionReading: Sendable {
             else { return nil }
             return FoundOrder(
                 order: order, parts: parts, snapshot: try OrderSnapshot(order, from: db, audience: .user),
-                granted: try Self.granted(order, in: db, at: now))
+                granted: try Self.granted(order, in: db, at: now),
+                renewal: try parts.payments.last.flatMap {
+                    try Contracts.renewal(of: order, madeAt: $0.payment.createdAt, in: db)
+                },
+                setup: try order.period.flatMap { _ in
+                    try db.setups.find(of: order.id).flatMap { try OpenedSetupRecord.load($0, from: db) }
+                })
         }
     }
 
@@ -81,8 +91,10 @@ package struct SessionReading: Sendable {
 
     /// The contract of an open order; nil where its newest attempt has none.
     private func contract(_ found: FoundOrder) throws(GatewayError) -> PaymentContract? {
-        guard found.order.state == .open, let newest = found.newest, newest.instruction != nil else { return nil }
-        return try contracts.contract(found.order, newest)
+        guard found.order.state == .open else { return nil }
+        if let setup = found.setup, setup.setup.instruction != nil { return try contracts.contract(setup) }
+        guard let newest = found.newest, newest.instruction != nil else { return nil }
+        return try contracts.contract(found.order, newest, renewal: found.renewal)
     }
 
     private func facts(_ found: FoundOrder) throws(GatewayError) -> CashierFacts.OrderFacts {

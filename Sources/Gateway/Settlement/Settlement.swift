@@ -25,22 +25,28 @@ struct Settlement {
     private let policies: OrderPolicies
     private let registry: ProviderRegistry
     private let ownershipRules: OwnershipRules
+    private let billing: Billing
 
     init(
         tx: any Transaction, ids: IDSource, now: Timestamp, policies: OrderPolicies, registry: ProviderRegistry,
-        context: AuditContext, ownership: OwnershipRules = OwnershipRules()
+        context: AuditContext, ownership: OwnershipRules = OwnershipRules(), billing: Billing
     ) {
         log = ChangeLog(tx: tx, ids: ids, now: now, context: context)
         self.policies = policies
         self.registry = registry
         ownershipRules = ownership
+        self.billing = billing
     }
 
     var tx: any Transaction { log.tx }
     var ids: IDSource { log.ids }
     var now: Timestamp { log.now }
 
-    var entitlements: EntitlementLedger { EntitlementLedger(log: log, registry: registry) }
+    var entitlements: EntitlementLedger {
+        EntitlementLedger(log: log, registry: registry, billing: billing, followUps: followUps)
+    }
+    /// The subscriptions that Paydesk renews itself.
+    var managed: ManagedSubscriptionLedger { entitlements.managed }
     var refunds: RefundLedger { RefundLedger(log: log, entitlements: entitlements) }
     var disputes: DisputeLedger { DisputeLedger(log: log, refunds: refunds, entitlements: entitlements) }
     var payments: PaymentLedger {
@@ -67,13 +73,18 @@ struct Settlement {
     ///   has all of them.
     /// - Returns: false where the payment is unknown; then nothing is changed.
     func apply(_ fact: ProviderFact, from account: AccountID, isStored: Bool = false) throws -> Bool {
+        switch fact {
+        case .setup(let report): return try managed.apply(report, from: account)
+        case .mandate(let report): return try managed.apply(report, from: account)
+        default: break
+        }
         guard let payment = fact.payment, let locked = try LockedPayment.lock(payment, in: tx) else { return false }
         if !isStored { try store(fact, from: account, locked) }
         switch fact {
         case .payment(let report): try payments.apply(report, from: account, to: locked)
         case .refund(let report): try refunds.apply(report, from: account, to: locked)
         case .dispute(let report): try disputes.apply(report, from: account, to: locked)
-        case .store: return false
+        case .store, .setup, .mandate: return false
         }
         return true
     }
@@ -87,7 +98,8 @@ struct Settlement {
     private func store(_ fact: ProviderFact, from account: AccountID, _ locked: LockedPayment) throws {
         guard fact.isFinal else { return }
         try tx.payments.insertFact(
-            ids.make(), account: account, payment: locked.payment.id, fact: try fact.storedJSON(), at: now)
+            ids.make(), account: account, payment: locked.payment.id, fact: try fact.withoutMandate.storedJSON(),
+            at: now)
     }
 
     /// Locks the users of several facts in a fixed order, so that two notifications about the same users cannot
@@ -122,7 +134,15 @@ extension ProviderFact {
             case .accepted, .pending, .tryFailed: false
             }
         case .refund(let report): report.outcome != .pending
-        case .dispute, .store: true
+        case .dispute, .store, .setup, .mandate: true
         }
+    }
+
+    /// This fact without the provider's ids of a mandate, which are stored sealed and nowhere else.
+    fileprivate var withoutMandate: ProviderFact {
+        guard case .payment(let report) = self, report.mandate != nil else { return self }
+        return .payment(
+            PaymentReport(
+                payment: report.payment, outcome: report.outcome, reference: report.reference, refusal: report.refusal))
     }
 }

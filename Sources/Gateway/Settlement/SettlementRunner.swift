@@ -8,6 +8,7 @@ struct SettlementRunner: Sendable {
     let providers: ProviderCalling
     let policies: OrderPolicies
     let ownership: OwnershipRules
+    let billing: Billing
     let ids: IDSource
     let time: BusinessTime
     let signals: JobSignals
@@ -19,11 +20,11 @@ struct SettlementRunner: Sendable {
         _ audit: AuditContext, _ body: @escaping @Sendable (inout Settlement) throws -> T
     ) async throws(GatewayError) -> T {
         let (ids, now, registry) = (ids, time.now, providers.registry)
-        let (policies, ownership) = (policies, ownership)
+        let (policies, ownership, billing) = (policies, ownership, billing)
         let (result, (refunds, wakesWorkers, changes)) = try await store.write { tx in
             var settlement = Settlement(
                 tx: tx, ids: ids, now: now, policies: policies, registry: registry, context: audit,
-                ownership: ownership)
+                ownership: ownership, billing: billing)
             let result = try body(&settlement)
             let followUps = settlement.followUps
             return (result, (followUps.refunds, followUps.wakesWorkers, settlement.log.changed.changes))

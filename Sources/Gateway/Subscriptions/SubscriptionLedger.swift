@@ -57,6 +57,9 @@ struct SubscriptionLedger {
                 Self.grant(log.ids.make(), to: user, of: purchase, state, first, periods.dropFirst(), end))
         }
         let isChanged = try upsertGrant(owner, entitled: entitled)
+        if isChanged {
+            try entitlements.managed.followStore(of: owner, purchase.environment, group: first.sku.stackGroup)
+        }
         for user in try tx.purchaseOwners.listSharers(of: StoreSubject(purchase)).value()
         where try upsertGrant(user, entitled: rules.entitles(tx.users.findExternalID(user) ?? "")) {
             try entitlements.publish(user)

@@ -3,6 +3,12 @@ package import Store
 
 /// A subscription in the form that clients and events have (`docs/api.md`, section 4).
 package struct SubscriptionSnapshot: Encodable, Sendable, Equatable {
+    /// The party that renews a subscription, and with whom it is managed.
+    package enum Source: String, Encodable, Sendable, CaseIterable {
+        case appStore = "app_store"
+        case paydesk
+    }
+
     package struct Offer: Encodable, Sendable, Equatable {
         let type: String
         @Nullable private(set) var identifier: String?
@@ -14,11 +20,13 @@ package struct SubscriptionSnapshot: Encodable, Sendable, Equatable {
     private static let namedOrders = 100
 
     package let id: ID<Subscription>
+    package let source: Source
+    package var manage: Source { source }
     /// The owner's internal id, in events only.
     package var userID: ID<User>?
     @Nullable package private(set) var sku: String?
     package let status: Subscription.Status
-    package let product_id: String
+    @Nullable package private(set) var product_id: String?
     @Nullable package private(set) var auto_renew_product_id: String?
     package let will_renew: Bool
     package let expires_at: Timestamp
@@ -28,8 +36,10 @@ package struct SubscriptionSnapshot: Encodable, Sendable, Equatable {
     @Nullable package private(set) var price_increase: String?
     @Nullable package private(set) var commitment_expires_at: Timestamp?
     package let is_family_shared: Bool
-    package let original_transaction_id: String
+    @Nullable package private(set) var original_transaction_id: String?
     package let orders: [ID<Order>]
+    /// The parts that only a managed subscription has; otherwise null, false or 0.
+    package let renewal: ManagedParts
 
     /// Makes a subscription's snapshot.
     ///
@@ -66,6 +76,8 @@ package struct SubscriptionSnapshot: Encodable, Sendable, Equatable {
         // Product, SKU and status are those of the running period; the end and the next product are those of the last.
         let (current, last) = (state.running(at: now).purchase, state.last.purchase)
         id = record.id
+        source = .appStore
+        renewal = ManagedParts()
         sku = transactions.first { $0.purchase.transactionID == current.transactionID }?.sku?.rawValue
         status = state.status(at: now)
         product_id = current.productID
@@ -90,8 +102,63 @@ package struct SubscriptionSnapshot: Encodable, Sendable, Equatable {
     }
 
     private enum CodingKeys: String, CodingKey {
-        case id, userID = "user_id", sku, status, product_id, auto_renew_product_id, will_renew, expires_at
-        case grace_expires_at, environment, offer, price_increase, commitment_expires_at, is_family_shared
-        case original_transaction_id, orders
+        case id, source, manage, userID = "user_id", sku, status, product_id, auto_renew_product_id, will_renew
+        case expires_at, grace_expires_at, environment, offer, price_increase, commitment_expires_at
+        case is_family_shared, original_transaction_id, orders
+    }
+
+    package func encode(to encoder: any Encoder) throws {
+        var fields = encoder.container(keyedBy: CodingKeys.self)
+        try fields.encode(id, forKey: .id)
+        try fields.encode(source, forKey: .source)
+        try fields.encode(manage, forKey: .manage)
+        try fields.encodeIfPresent(userID, forKey: .userID)
+        try fields.encode(_sku, forKey: .sku)
+        try fields.encode(status, forKey: .status)
+        try fields.encode(_product_id, forKey: .product_id)
+        try fields.encode(_auto_renew_product_id, forKey: .auto_renew_product_id)
+        try fields.encode(will_renew, forKey: .will_renew)
+        try fields.encode(expires_at, forKey: .expires_at)
+        try fields.encode(_grace_expires_at, forKey: .grace_expires_at)
+        try fields.encode(environment, forKey: .environment)
+        try fields.encode(_offer, forKey: .offer)
+        try fields.encode(_price_increase, forKey: .price_increase)
+        try fields.encode(_commitment_expires_at, forKey: .commitment_expires_at)
+        try fields.encode(is_family_shared, forKey: .is_family_shared)
+        try fields.encode(_original_transaction_id, forKey: .original_transaction_id)
+        try fields.encode(orders, forKey: .orders)
+        try renewal.encode(to: encoder)
+    }
+}
+
+extension SubscriptionSnapshot {
+    /// Makes the snapshot of a subscription that Paydesk renews itself.
+    ///
+    /// - Parameter orders: its orders, oldest first.
+    init(
+        _ subscription: ManagedSubscription, _ facts: RenewalFacts, orders: [ID<Order>], _ parts: ManagedParts,
+        at now: Timestamp
+    ) {
+        id = subscription.id
+        source = .paydesk
+        renewal = parts
+        _sku = Nullable(wrappedValue: subscription.sku.rawValue)
+        status = subscription.status(at: now, facts)
+        will_renew = subscription.willRenew
+        expires_at = subscription.expiresAt
+        _grace_expires_at = Nullable(wrappedValue: subscription.graceExpiresAt(at: now, facts))
+        environment = subscription.environment
+        _offer = Nullable(
+            wrappedValue: subscription.isTrial
+                ? Offer(
+                    type: "introductory", identifier: nil, discount_type: "FREE_TRIAL",
+                    period: "P\(subscription.trialDays)D") : nil)
+        _product_id = Nullable(wrappedValue: nil)
+        _auto_renew_product_id = Nullable(wrappedValue: nil)
+        _price_increase = Nullable(wrappedValue: nil)
+        _commitment_expires_at = Nullable(wrappedValue: nil)
+        is_family_shared = false
+        _original_transaction_id = Nullable(wrappedValue: nil)
+        self.orders = orders
     }
 }

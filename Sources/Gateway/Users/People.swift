@@ -91,10 +91,14 @@ package struct People: Sendable {
                 name: user.rawValue, version: state.version, fold: fold,
                 balances: try db.wallets.balances(of: state.id).value())
             let records = try db.subscriptions.list(of: state.id, before: nil, limit: Self.partLimit)
+            let managed = try db.managedSubscriptions.list(of: state.id, before: nil, limit: Self.partLimit)
+            let subscriptions =
+                try managed.map { try ManagedSnapshots.load($0, from: db, at: now) }
+                + SubscriptionSnapshot.load(records, from: db, at: now)
             let orders = try db.orders.list(OrderFilter(user: state.id), before: nil, limit: Self.orderLimit)
             return Person(
                 user_id: user.rawValue, created_at: made, app_account_token: state.appAccountToken,
-                entitlements: entitlements, subscriptions: try SubscriptionSnapshot.load(records, from: db, at: now),
+                entitlements: entitlements, subscriptions: subscriptions,
                 balances: entitlements.balances, sandbox_balances: entitlements.sandbox_balances,
                 usage: try meters.map { meter in
                     let window = meter.window(at: now)
@@ -120,7 +124,7 @@ package struct People: Sendable {
             case .appleTransaction: return grant.source.id == arrived.key
             case .appleSubscription:
                 return purchase.isSubscription && grant.source.id == purchase.originalTransactionID
-            case .order, .admin, .partner: return false
+            case .order, .admin, .partner, .managedSubscription: return false
             }
         }?.id
     }

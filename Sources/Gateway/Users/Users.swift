@@ -35,6 +35,7 @@ package struct Users: Sendable {
                 guard let data = try Self.withoutFreeText(event.data) else { continue }
                 try tx.events.update(event.id, data: data)
             }
+            try settlement.managed.erase(id)
             try tx.sessions.erase(of: id, at: settlements.time.real.now)
             try tx.users.erase(id)
             settlement.log.changed.changes.erased.insert(id)

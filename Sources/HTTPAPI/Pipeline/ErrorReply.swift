@@ -33,22 +33,22 @@ extension ErrorReply {
             self.init(
                 .invalidRequest,
                 field.isEmpty ? "The request is not valid: \(english)." : "\(field): \(english).",
-                field.isEmpty ? "请求无效:\(chinese)。" : "参数 \(field) 无效:\(chinese)。",
+                field.isEmpty ? "请求无效：\(chinese)。" : "参数 \(field) 无效：\(chinese)。",
                 reason.details.merging(["field": .string(field), "reason": .string(english)]) { $1 })
         case .invalidNotification:
             self.init(.invalidNotification, "The notification does not verify.", "通知验证失败。")
         case .invalidTransaction(let reason):
             self.init(
                 .invalidTransaction, "The transaction does not verify: \(reason.rawValue).",
-                "交易验证失败:\(RefusalWords.chinese(reason.rawValue))。", ["reason": .string(reason.rawValue)])
+                "交易验证失败：\(RefusalWords.chinese(reason.rawValue))。", ["reason": .string(reason.rawValue)])
         case .invalidReceipt(let reason):
             self.init(
-                .invalidReceipt, "The receipt does not verify: \(reason).", "收据验证失败:\(RefusalWords.chinese(reason))。",
+                .invalidReceipt, "The receipt does not verify: \(reason).", "收据验证失败：\(RefusalWords.chinese(reason))。",
                 ["reason": .string(reason)])
         case .applePayTokenInvalid(let reason):
             self.init(
                 .applePayTokenInvalid, "The payment could not be verified: \(reason.rawValue).",
-                "支付凭证验证失败:\(RefusalWords.chinese(reason.rawValue))。", ["reason": .string(reason.rawValue)])
+                "支付凭证验证失败：\(RefusalWords.chinese(reason.rawValue))。", ["reason": .string(reason.rawValue)])
         case .applePayTokenReused:
             self.init(
                 .applePayTokenReused, "This token was used for another payment.", "该支付凭证已用于其他支付。")
@@ -59,7 +59,7 @@ extension ErrorReply {
         case .unknownProduct(let product):
             self.init(
                 .unknownProduct, "The purchase is kept, but \(product.shown) is an unknown product.",
-                "购买已保留,但商品 \(product.shown) 未配置(unknown product)。")
+                "购买已保留，但商品 \(product.shown) 未配置（unknown product）。")
         case .purchaseBelongsToAnotherUser:
             self.init(
                 .purchaseBelongsToAnotherUser, "This purchase belongs to another user.", "该购买属于其他用户。")
@@ -83,7 +83,7 @@ extension ErrorReply {
         case .notFromConsole:
             self.init(
                 .forbidden, "The console's cookie counts only in its own calls, with X-Paydesk-Console: 1.",
-                "控制台的 Cookie 仅在控制台自身的请求中有效,且须带有 X-Paydesk-Console: 1。")
+                "控制台的 Cookie 仅在控制台自身的请求中有效，且须带有 X-Paydesk-Console: 1。")
         case .notFound:
             self.init(.notFound, "There is nothing here.", "未找到所请求的资源。")
         case .unknown(let thing, let id):
@@ -94,7 +94,7 @@ extension ErrorReply {
         case .methodNotAllowed(let methods):
             let all = methods.joined(separator: ", ")
             self.init(
-                .methodNotAllowed, "This path takes \(all) only.", "此路径只接受以下方法:\(all)。",
+                .methodNotAllowed, "This path takes \(all) only.", "此路径只接受以下方法：\(all)。",
                 ["allowed": .array(methods.map(JSONValue.string))])
             allow = all
         case .orderNotFound(let id):
@@ -104,6 +104,22 @@ extension ErrorReply {
                 .skuNotFound, "SKU \(id.shown) does not exist.", "商品 \(id.shown) 不存在。", ["sku": .string(id.shown)])
         case .alreadyOwned:
             self.init(.alreadyOwned, "The user owns this already.", "用户已拥有该商品。")
+        case .subscriptionRuns(let id, let source):
+            self.init(
+                .alreadyOwned, "A subscription of this group runs already.", "该组中已有订阅在续费。",
+                ["subscription_id": .string(id.rawValue), "manage": .string(source.rawValue)])
+        case .belongsToSubscription(let id):
+            self.init(
+                .conflict, "The order belongs to a subscription, which alone pays or closes it.",
+                "该订单属于订阅，只能通过订阅支付或关闭。", ["subscription_id": .string(id.rawValue)])
+        case .chargesUnchecked(let count):
+            self.init(
+                .conflict, "The providers of \(count) subscriptions were not asked yet what they charged.",
+                "还有 \(count) 个订阅的支付渠道未查询扣款情况。", ["unchecked": .integer(count)])
+        case .subscriptionIs(let status, let reason):
+            self.init(
+                .conflict, "The subscription does not allow that: \(reason.english).", "订阅不允许此操作：\(reason.chinese)。",
+                ["status": .string(status.rawValue), "reason": .string(reason.english)])
         case .orderNotOpen:
             self.init(.orderNotOpen, "The order is not open any more.", "订单已不可支付。")
         case .contractGone:
@@ -114,15 +130,15 @@ extension ErrorReply {
                 retryAfter: 1)
         case .clockIsMoving:
             self.init(
-                .requestInProgress, "The clock is being moved; try again when that is done.", "时钟正在调整,请在完成后重试。",
+                .requestInProgress, "The clock is being moved; try again when that is done.", "时钟正在调整，请在完成后重试。",
                 retryAfter: 1)
         case .conflict(let reason, let resource):
             self.init(
-                .conflict, "That conflicts with what is there: \(reason.english).", "与现有数据冲突:\(reason.chinese)。",
+                .conflict, "That conflicts with what is there: \(reason.english).", "与现有数据冲突：\(reason.chinese)。",
                 ["reason": .string(reason.english)].merging(resource.map { ["resource": .string($0)] } ?? [:]) { $1 })
         case .sessionOver:
             self.init(
-                .conflict, "The session is over; it can still read, cancel and refresh.", "会话已结束,仅可查询、取消和刷新。",
+                .conflict, "The session is over; it can still read, cancel and refresh.", "会话已结束，仅可查询、取消和刷新。",
                 ["reason": .string("session_over")])
         case .orderIsPaid(let order):
             self.init(
@@ -157,7 +173,7 @@ extension ErrorReply {
             }
             self.init(
                 .noProviderAvailable, "No payment method fits this request: \(english).",
-                "没有符合要求的支付方式:\(chinese)。", details)
+                "没有符合要求的支付方式：\(chinese)。", details)
         case .providerRejected(let reason):
             self.init(
                 .providerRejected, "The payment provider refused.", "支付渠道拒绝了请求。",
@@ -178,14 +194,14 @@ extension ErrorReply {
         case .outcomeUnknown(let reason):
             self.init(
                 .temporarilyUnavailable, "This may have happened: \(reason.english).",
-                "操作可能已经生效:\(reason.chinese)。", ["reason": .string(reason.english)], retryAfter: 60)
+                "操作可能已经生效：\(reason.chinese)。", ["reason": .string(reason.english)], retryAfter: 60)
         case .temporarilyUnavailable(let seconds):
             self.init(
-                .temporarilyUnavailable, "Please try again.", "服务暂时不可用,请稍后重试。",
+                .temporarilyUnavailable, "Please try again.", "服务暂时不可用，请稍后重试。",
                 retryAfter: seconds)
         case .leaseLost:
             self.init(
-                .temporarilyUnavailable, "Please try again.", "服务暂时不可用,请稍后重试。", retryAfter: 1)
+                .temporarilyUnavailable, "Please try again.", "服务暂时不可用，请稍后重试。", retryAfter: 1)
         case .insufficientBalance:
             self.init(.insufficientBalance, "The balance is not enough.", "余额不足。")
         }

@@ -36,8 +36,8 @@ extension SelectionRefusal {
         case .amount: ("no account can charge exactly this amount", "没有账户可以收取这个金额")
         case .notRecurring:
             (
-                "no account here renews subscriptions; one_period_elsewhere: true on the SKU would sell single periods",
-                "这里没有账户能续订;为商品设置 one_period_elsewhere 后可单期出售"
+                "no account here renews subscriptions; renewal: one_period on the SKU would sell single periods",
+                "这里没有账户能续订；把商品的 renewal 设为 one_period 后可单期出售"
             )
         case .accept: ("the client accepts none of the contracts that fit", "客户端不接受任何可用的合约类型")
         case .unavailable: ("nobody can charge what the wallet hands over", "没有账户可以扣取该钱包的款项")
@@ -64,8 +64,8 @@ extension InvalidCredential {
     /// The reason in English, fit for a quoted string of a header, and in Chinese.
     var words: (english: String, chinese: String) {
         switch self {
-        case .noToken: ("A user's token (JWT) is needed here", "此处需要用户令牌(JWT)")
-        case .noKey: ("An API key (pdk_...) is needed here", "此处需要 API 密钥(pdk_…)")
+        case .noToken: ("A user's token (JWT) is needed here", "此处需要用户令牌（JWT）")
+        case .noKey: ("An API key (pdk_...) is needed here", "此处需要 API 密钥（pdk_…）")
         case .unknownKey: ("There is no such API key, or it was revoked", "API 密钥不存在或已被撤销")
         case .unknownSession: ("There is no such session", "会话不存在")
         case .sessionExpired: ("The session has ended", "会话已结束")

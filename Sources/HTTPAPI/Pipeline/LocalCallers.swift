@@ -46,8 +46,8 @@ extension LocalCallers.Refusal {
         switch self {
         case .peer: "仅限运行 Paydesk 的本机程序调用。"
         case .forwarded: "不允许通过代理调用。"
-        case .host: "Host 必须是本机地址:127.0.0.1、[::1] 或 localhost。"
-        case .origin: "Origin 必须是本服务自身的来源,或不提供。"
+        case .host: "Host 必须是本机地址：127.0.0.1、[::1] 或 localhost。"
+        case .origin: "Origin 必须是本服务自身的来源，或不提供。"
         case .mediaType: "Content-Type 必须是 application/json。"
         }
     }

@@ -36,6 +36,7 @@ struct DoctorExamination: Sendable {
                 ))
         }
         findings += try await boxFindings()
+        findings += try await renewalFindings()
         findings.append(try await sellable())
         findings += try await unchargeable()
         findings += try await gateway.catalogue.skusGivingNothing().map { empty in
@@ -49,6 +50,35 @@ struct DoctorExamination: Sendable {
         if let transport {
             findings += await configuration.examineKeySet(by: transport)
             findings += await online(accounts.map(\.account))
+        }
+        return findings
+    }
+
+    /// Reports a hold of renewals, and subscriptions whose account cannot charge them.
+    private func renewalFindings() async throws -> [DoctorFinding] {
+        let running = try await gateway.store.report { db in try db.managedSubscriptions.countRunning() }
+        var findings: [DoctorFinding] = []
+        if let hold = try await gateway.billingHold.read().hold {
+            findings.append(
+                DoctorFinding(
+                    "billing", good: false,
+                    "renewals are on hold (\(hold.reason)): \(hold.due) are due; POST /v1/admin/billing {\"hold\":false} goes on"
+                ))
+        }
+        for (account, count) in running.sorted(by: { $0.key < $1.key }) {
+            guard let found = gateway.registry[account] else {
+                findings.append(
+                    DoctorFinding(
+                        "account \(account.rawValue)", good: false,
+                        "is not configured, and \(count) subscriptions renew through it; put its file back"))
+                continue
+            }
+            if !found.manifest.mandates {
+                findings.append(
+                    DoctorFinding(
+                        "account \(account.rawValue)", good: false,
+                        "charges no mandates, and \(count) subscriptions renew through it"))
+            }
         }
         return findings
     }

@@ -68,6 +68,8 @@ struct Serve: AsyncParsableCommand {
             metrics.observe(gauge: "paydesk_account_health", by: "account") {
                 Dictionary(uniqueKeysWithValues: load.health.map { ($0.rawValue, $1 == .closed ? 1 : 0) })
             }
+            let renewals = composition.gateway.renewalMeter
+            metrics.observe(gauge: "paydesk_renewals_overdue") { renewals.overdue }
             try await waiting { try await prepare(composition.gateway, configuration) }
             warnOfSettings(composition.gateway.registry, logger)
             let census = NodeCensus(store: store, pause: SystemDependencies.pause)

@@ -55,6 +55,7 @@ struct Composition {
                 ownership: OwnershipRules(
                     policy: configuration.purchases.ownership, shareLimit: configuration.purchases.shareLimit,
                     cooldownDays: configuration.purchases.transferCooldownDays),
+                billing: configuration.billing,
                 pages: configuration.pages, streams: ConnectionLimit.streams(configuration.limits.streams),
                 snapshots: configuration.snapshots),
             logger: logger, box: settings, pause: SystemDependencies.pause)

@@ -11,7 +11,7 @@ package enum CatalogFile {
         "id", "number", "name", "description", "kind", "tier", "rank", "duration_days", "plan_code", "subscribe_id",
         "prices",
         "apple_product_ids", "options", "units", "attributes", "client_fallback", "stacking", "stack_group",
-        "on_refund",
+        "on_refund", "renewal", "period", "trial_days", "grace_days",
         "one_period_elsewhere", "consumption", "once", "active", "localizations",
     ]
 
@@ -19,6 +19,7 @@ package enum CatalogFile {
     private static let choices = [
         "kind": SKU.Kind.allCases.map(\.rawValue), "stacking": SKU.Stacking.allCases.map(\.rawValue),
         "on_refund": SKU.OnRefund.allCases.map(\.rawValue),
+        "renewal": SKU.Renewal.allCases.map(\.rawValue),
         "consumption": SKU.Consumption.allCases.map(\.rawValue),
     ]
 
@@ -53,6 +54,7 @@ package enum CatalogFile {
             let option = option.mapping(keys: ["days", "prices"])
             for price in option.elements("prices") { _ = price.mapping(keys: ["currency", "value"]) }
         }
+        if let period = fields["period"], !period.isNull { _ = period.mapping(keys: ["unit", "count"]) }
         for key in keys where key != "attributes" { fields[key].map(checkWhole) }
         for (key, choices) in choices { if let value = fields[key], !value.isNull { _ = value.choice(choices) } }
         guard entry.reading.faults.count == before else { return nil }

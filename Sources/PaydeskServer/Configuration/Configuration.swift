@@ -27,6 +27,7 @@ package struct Configuration: Sendable {
     package var meters: [Meter]
     package var pages: PageSettings
     package var snapshots: SnapshotLife
+    package var billing: BillingSettings
     package var development: Development
     /// Production takes accounts in a provider's test mode.
     package var allowsTestAccounts: Bool

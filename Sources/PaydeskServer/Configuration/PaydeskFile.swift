@@ -8,7 +8,7 @@ enum PaydeskFile {
     static let name = "paydesk.yaml"
     private static let keys = [
         "mode", "http", "database", "secrets", "auth", "default_currency", "orders", "purchases", "webhooks", "limits",
-        "retention", "meters", "pages", "snapshots", "development", "allow_test_accounts",
+        "retention", "meters", "pages", "snapshots", "billing", "development", "allow_test_accounts",
     ]
 
     /// - Returns: nil after a fault in a value that has no default; other faults are only recorded.
@@ -32,13 +32,14 @@ enum PaydeskFile {
         let meters = MeterSection.read(root)
         let pages = PagesSection.read(root)
         let snapshots = snapshots(root)
+        let billing = billing(root)
         let development = development(root)
         guard let currency = currency(root), let mode else { return nil }
         return Configuration(
             folder: reading.folder, mode: mode, http: http, databaseURL: url, secretKeys: secretKeys, auth: auth,
             defaultCurrency: currency, orders: orders, purchases: purchases, webhooks: webhooks, limits: limits,
-            retention: retention, meters: meters, pages: pages, snapshots: snapshots, development: development,
-            allowsTestAccounts: allowsTestAccounts, accounts: [], catalogue: [])
+            retention: retention, meters: meters, pages: pages, snapshots: snapshots, billing: billing,
+            development: development, allowsTestAccounts: allowsTestAccounts, accounts: [], catalogue: [])
     }
 
     /// Reads the mode.
@@ -139,6 +140,27 @@ enum PaydeskFile {
         return SnapshotLife(
             lifetimeHours: snapshots.integer("lifetime_hours", in: 1...8_760, default: 72),
             graceHours: snapshots.integer("grace_hours", in: 0...8_760, default: 24))
+    }
+
+    private static func billing(_ root: MappingReader) -> BillingSettings {
+        let billing = root.section(
+            "billing", keys: ["retry_days", "upcoming_days", "notice_days", "overlap", "per_second"])
+        var settings = BillingSettings()
+        if billing["retry_days"] != nil {
+            let days = billing.elements("retry_days").compactMap { $0.integer(in: 1...28) }
+            let isAscending = zip(days, days.dropFirst()).allSatisfy { $0 < $1 }
+            if days.count > 8 || !isAscending {
+                billing.fault(
+                    "retry_days", "is no list of at most 8 ascending days",
+                    "write offsets from the first refusal: [1, 3, 5, 7]")
+            }
+            settings.retryDays = days
+        }
+        settings.upcomingDays = billing.integer("upcoming_days", in: 0...90, default: settings.upcomingDays)
+        settings.noticeDays = billing.integer("notice_days", in: 0...365, default: settings.noticeDays)
+        settings.overlap = billing.choice("overlap", default: settings.overlap)
+        settings.perSecond = billing.integer("per_second", in: 1...10_000, default: settings.perSecond)
+        return settings
     }
 
     private static func retention(_ root: MappingReader) -> Configuration.Retention {

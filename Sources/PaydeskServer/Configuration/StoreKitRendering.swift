@@ -77,9 +77,9 @@ private struct StoreKitRenderer {
         case .nonConsumable: products.append(.object(fields(sku, product, price, "NonConsumable")))
         case .nonRenewing: passes.append(.object(fields(sku, product, price, "NonRenewingSubscription")))
         case .subscription:
-            guard let period = sku.durationDays.flatMap(StoreKitPeriod.init(days:)) else {
-                let known = StoreKitPeriod.sold.map { String($0.days) }.joined(separator: ", ")
-                return note(sku, "\(product) needs a duration_days that the App Store sells (\(known)) and is left out")
+            guard let period = StoreKitPeriod(sold: sku) else {
+                let known = StoreKitPeriod.sold.map(\.text).joined(separator: ", ")
+                return note(sku, "\(product) needs a period that the App Store sells (\(known)) and is left out")
             }
             var fields = fields(sku, product, price, "RecurringSubscription")
             fields["recurringSubscriptionPeriod"] = .string(period.text)

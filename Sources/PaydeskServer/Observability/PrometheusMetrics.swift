@@ -14,6 +14,7 @@ final class PrometheusMetrics: MetricsFactory {
     private let counters = Mutex<[Series: PrometheusCounter]>([:])
     private let summaries = Mutex<[Series: PrometheusSummary]>([:])
     private let observed = Mutex<[String: @Sendable () -> Int64]>([:])
+    private let levels = Mutex<[String: @Sendable () -> Int64]>([:])
     private let gauges = Mutex<[String: (label: String, values: @Sendable () -> [String: Int64])]>([:])
 
     func makeCounter(label: String, dimensions: [(String, String)]) -> any CounterHandler {
@@ -34,6 +35,11 @@ final class PrometheusMetrics: MetricsFactory {
     /// Registers a counter that other code maintains; it is read at each scrape.
     func observe(counter name: String, _ total: @escaping @Sendable () -> Int64) {
         observed.withLock { $0[name] = total }
+    }
+
+    /// Registers a gauge that other code maintains; it is read at each scrape.
+    func observe(gauge name: String, _ value: @escaping @Sendable () -> Int64) {
+        levels.withLock { $0[name] = value }
     }
 
     /// Registers a gauge that other code maintains, with a value for each value of one label; it is read at each
@@ -57,6 +63,9 @@ final class PrometheusMetrics: MetricsFactory {
         for (name, entries) in Dictionary(grouping: counted, by: \.0.name).sorted(by: { $0.key < $1.key }) {
             lines.append("# TYPE \(name) counter")
             lines += entries.map { "\(name)\($0.0.labels) \($0.1)" }.sorted()
+        }
+        for (name, level) in levels.withLock({ $0 }).sorted(by: { $0.key < $1.key }) {
+            lines += ["# TYPE \(name) gauge", "\(name) \(level())"]
         }
         for (name, gauge) in gauges.withLock({ $0 }).sorted(by: { $0.key < $1.key }) {
             lines.append("# TYPE \(name) gauge")

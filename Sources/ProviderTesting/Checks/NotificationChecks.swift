@@ -125,6 +125,8 @@ extension Check {
         case .refund(let report): report.outcome == .succeeded
         case .dispute(let report): report.outcome == .won
         case .store(let statement): statement.purchase.map { $0.revocation == nil } ?? false
+        case .setup(let report): if case .succeeded = report.outcome { true } else { false }
+        case .mandate(let report): if case .made = report.event { true } else { false }
         }
     }
 

@@ -30,6 +30,28 @@ extension DueTimeQueries {
             [time])
     }
 
+    /// Finds the next act on a managed subscription, notice of a renewal, or look at a set-up.
+    package func nextRenewal(after time: Timestamp) throws(StoreError) -> Timestamp? {
+        let found = [
+            try first(
+                """
+                SELECT due_at AS at FROM managed_subscriptions WHERE due_at IS NOT NULL AND due_at > ?
+                ORDER BY due_at LIMIT 1
+                """, [time]),
+            try first(
+                """
+                SELECT notice_at AS at FROM managed_subscriptions WHERE notice_at IS NOT NULL AND notice_at > ?
+                ORDER BY notice_at LIMIT 1
+                """, [time]),
+            try first(
+                """
+                SELECT look_at AS at FROM setups
+                WHERE state IN ('created', 'pending', 'unknown') AND look_at > ? ORDER BY look_at LIMIT 1
+                """, [time]),
+        ]
+        return found.compactMap { $0 }.min()
+    }
+
     /// Finds the next boundary of a user's entitlements.
     package func nextBoundary(after time: Timestamp) throws(StoreError) -> Timestamp? {
         try first(

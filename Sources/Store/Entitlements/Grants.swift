@@ -37,9 +37,16 @@ extension GrantQueries {
 
     /// Finds the grant of the same source to the same user.
     package func find(like grant: Grant) throws(StoreError) -> Grant? {
+        try find(grant.source, in: grant.environment, of: grant.user)
+    }
+
+    /// Finds the grant of a source to a user.
+    package func find(
+        _ source: Grant.Source, in environment: Environment, of user: ID<User>
+    ) throws(StoreError) -> Grant? {
         try db.row(
             "SELECT * FROM grants WHERE source_kind = ? AND environment = ? AND source_id = ? AND user_id = ?",
-            grant.source.kind.rawValue, grant.environment.rawValue, grant.source.id, grant.user
+            source.kind.rawValue, environment.rawValue, source.id, user
         ).map(Grant.init(row:))
     }
 }

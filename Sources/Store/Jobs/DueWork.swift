@@ -8,6 +8,14 @@ package enum DueWork: Sendable {
     case abandonedRequests
     /// Notifications without a job: those that an earlier release stored.
     case storedNotifications
+    /// Managed subscriptions on which an act is due.
+    case managedSubscriptions
+    /// Managed subscriptions whose renewal is to be announced.
+    case renewalNotices
+    /// Set-ups of mandates that are not final.
+    case setups
+    /// Mandates that are to be revoked.
+    case mandates
     /// Subscriptions of these accounts whose next check with the store is due.
     case subscriptions(accounts: [AccountID])
 
@@ -31,7 +39,7 @@ extension JobQueries {
         case .expiredOrders:
             sql = """
                 SELECT o.id AS subject, o.expires_at AS at FROM orders o
-                WHERE o.state = 'open' AND o.expires_at <= \(time)
+                WHERE o.state = 'open' AND o.expires_at <= \(time) AND o.origin <> 'renewal'
                 """
         case .abandonedRequests:
             arguments = [now.real]
@@ -45,6 +53,26 @@ extension JobQueries {
                 SELECT n.id AS subject, n.id AS at FROM (
                     SELECT id, received_at FROM notifications WHERE status = 'stored' ORDER BY id LIMIT 5000) n
                 WHERE n.received_at <= \(time)
+                """
+        case .managedSubscriptions:
+            sql = """
+                SELECT s.id AS subject, s.due_at AS at FROM managed_subscriptions s
+                WHERE s.due_at IS NOT NULL AND s.due_at <= \(time)
+                """
+        case .renewalNotices:
+            sql = """
+                SELECT s.id AS subject, s.notice_at AS at FROM managed_subscriptions s
+                WHERE s.notice_at IS NOT NULL AND s.notice_at <= \(time)
+                """
+        case .setups:
+            sql = """
+                SELECT t.id AS subject, t.look_at AS at FROM setups t
+                WHERE t.state IN ('created', 'pending', 'unknown') AND t.look_at <= \(time)
+                """
+        case .mandates:
+            sql = """
+                SELECT m.id AS subject, m.created_at AS at FROM mandates m
+                WHERE m.state = 'revoking' AND m.created_at <= \(time)
                 """
         case .subscriptions(let accounts):
             let marks = Array(repeating: "?", count: accounts.count).joined(separator: ", ")

@@ -62,6 +62,11 @@ package struct KeyRing: Sendable {
         Data(HMAC<SHA256>.authenticationCode(for: message, using: first.derived(for: purpose)))
     }
 
+    /// Returns the HMAC-SHA256 over a message by every key of the ring, the first one's first.
+    package func authenticationCodes(of message: Data, purpose: String) -> [Data] {
+        all.map { Data(HMAC<SHA256>.authenticationCode(for: message, using: $0.derived(for: purpose))) }
+    }
+
     /// Returns whether any key of the ring made this code for the message, in constant time.
     package func isAuthentic(_ code: Data, of message: Data, purpose: String) -> Bool {
         all.contains {

@@ -33,5 +33,6 @@ package enum Migrations {
         Migration(number: 32, name: "app store in a box", sql: appStoreBox),
         Migration(number: 33, name: "console", sql: console, particular: auditKeepsMarks),
         Migration(number: 34, name: "snapshot keys", sql: snapshotKeys),
+        Migration(number: 35, name: "renewals", sql: renewals, particular: grantsOfRenewals),
     ]
 }

@@ -33,9 +33,33 @@ package struct OrderFilter: Sendable {
     }
 }
 
+/// The direction of a list of orders, by their ids.
+enum OrderDirection {
+    case newestFirst
+    case oldestFirst
+}
+
+/// The part of a list of orders that a page shows.
+struct OrderWindow {
+    let direction: OrderDirection
+    /// The id after which it begins, in its direction.
+    let cursor: String?
+    let limit: Int64
+
+    init(_ direction: OrderDirection, after cursor: String?, limit: Int64) {
+        self.direction = direction
+        self.cursor = cursor
+        self.limit = limit
+    }
+
+    fileprivate var order: String { direction == .newestFirst ? "DESC" : "ASC" }
+}
+
 extension OrderFilter {
     /// The way in which the orders of a filter are found.
     fileprivate enum Search {
+        /// By their ids alone.
+        case id
         /// By an id, an anomaly or a dispute, which few orders have.
         case few
         /// By an index on columns of the order.
@@ -46,33 +70,50 @@ extension OrderFilter {
 
     fileprivate var search: Search {
         if user != nil || reference != nil || anomaly != nil || dispute != nil { return .few }
-        return sku != nil || environment != nil || platform != nil ? .column : .place
+        if sku != nil || environment != nil || platform != nil { return .column }
+        return status == nil && provider == nil && visibleTo == nil ? .id : .place
     }
 }
 
 extension OrderQueries {
     /// Lists orders, newest first.
     package func list(_ filter: OrderFilter, before cursor: String?, limit: Int64) throws(StoreError) -> [Order] {
-        let found: Query =
-            switch filter.search {
-            case .few: try examinedOrders(filter, before: cursor, limit: limit)
-            case .column: try orders(byColumnsOf: filter, before: cursor, limit: limit)
-            case .place: try indexedOrders(filter, before: cursor, limit: limit)
-            }
-        return try withAnomalies(try db.rows(found.sql, found.arguments))
+        let found = try restriction(filter, OrderWindow(.newestFirst, after: cursor, limit: limit))
+        return try withAnomalies(try db.rows(Self.orderColumns + found.sql, found.arguments))
     }
 
-    /// A query with its arguments.
+    /// The end of a statement, with its arguments, that finds a page of the orders of a filter.
+    ///
+    /// The statement begins with a selection from `orders o LEFT JOIN payments p ON p.id = o.paid_by`.
+    func restriction(
+        _ filter: OrderFilter, _ window: OrderWindow
+    ) throws(StoreError) -> (sql: String, arguments: [any SQLBindable]) {
+        switch filter.search {
+        case .id: try orders(byIDsOf: filter, window)
+        case .few: try examinedOrders(filter, window)
+        case .column: try orders(byColumnsOf: filter, window)
+        case .place: try indexedOrders(filter, window)
+        }
+    }
+
+    /// The end of a statement with its arguments.
     private typealias Query = (sql: String, arguments: [any SQLBindable])
+
+    /// The query for all orders, or those of a period.
+    private func orders(byIDsOf filter: OrderFilter, _ window: OrderWindow) throws(StoreError) -> Query {
+        let (conditions, bounds) = try range(filter, "o.id", "o.created_at", window)
+        return (
+            " WHERE \(conditions.joined(separator: " AND ")) ORDER BY o.id \(window.order) LIMIT ?",
+            bounds + [window.limit]
+        )
+    }
 
     /// The query for orders of one user, one id at a provider, one anomaly or one dispute's state: they are few, so each
     /// is examined.
-    private func examinedOrders(
-        _ filter: OrderFilter, before cursor: String?, limit: Int64
-    ) throws(StoreError) -> Query {
+    private func examinedOrders(_ filter: OrderFilter, _ window: OrderWindow) throws(StoreError) -> Query {
         // Without a user, an expression that no index serves, so that the few orders are found first.
         let id = filter.reference == nil && filter.user != nil ? "o.id" : "o.id || ''"
-        var (conditions, arguments) = try range(filter, id, "o.created_at", before: cursor)
+        var (conditions, arguments) = try range(filter, id, "o.created_at", window)
         func restrict<Argument: SQLBindable>(_ condition: String, _ argument: Argument?) {
             guard let argument else { return }
             conditions.append(condition)
@@ -94,7 +135,7 @@ extension OrderQueries {
         let (further, bounds) = Self.further(filter)
         let restriction = (conditions + further).joined(separator: " AND ")
         return (
-            Self.orderColumns + " WHERE \(restriction) ORDER BY o.id DESC LIMIT ?", arguments + bounds + [limit]
+            " WHERE \(restriction) ORDER BY o.id \(window.order) LIMIT ?", arguments + bounds + [window.limit]
         )
     }
 
@@ -121,48 +162,35 @@ extension OrderQueries {
         return (conditions, arguments)
     }
 
-    /// The query for orders of one SKU, or of some environments and platforms, by an index that begins with these.
+    /// The query for orders of one SKU, or of some environments and platforms, by an index that begins with these: the
+    /// first of each environment and platform, and of these the first.
     ///
-    /// Further conditions pass over the orders that do not meet them.
-    private func orders(
-        byColumnsOf filter: OrderFilter, before cursor: String?, limit: Int64
-    ) throws(StoreError) -> Query {
-        let (range, bounds) = try range(filter, "o.id", "o.created_at", before: cursor)
+    /// A status or an account passes over the orders that do not meet it.
+    private func orders(byColumnsOf filter: OrderFilter, _ window: OrderWindow) throws(StoreError) -> Query {
+        let (range, bounds) = try range(filter, "o.id", "o.created_at", window)
         let (further, more) = Self.further(filter)
-        var heads: [(conditions: [String], arguments: [any SQLBindable])] = []
-        if let sku = filter.sku {
-            var (conditions, arguments): ([String], [any SQLBindable]) = (["o.sku = ?"], [sku])
-            if let environment = filter.environment {
-                conditions.append("o.environment || '' = ?")
-                arguments.append(environment.rawValue)
-            }
-            if let platform = filter.platform {
-                conditions.append("o.platform || '' = ?")
-                arguments.append(platform.rawValue)
-            }
-            heads.append((conditions, arguments))
-        } else {
-            for environment in filter.environment.map({ [$0] }) ?? Environment.allCases {
-                for platform in filter.platform.map({ [$0] }) ?? Platform.allCases {
-                    heads.append(
-                        (["o.environment = ?", "o.platform = ?"], [environment.rawValue, platform.rawValue]))
-                }
+        let sku: [any SQLBindable] = filter.sku.map { [$0] } ?? []
+        var heads: [[any SQLBindable]] = []
+        for environment in filter.environment.map({ [$0] }) ?? Environment.allCases {
+            for platform in filter.platform.map({ [$0] }) ?? Platform.allCases {
+                heads.append(sku + [environment.rawValue, platform.rawValue])
             }
         }
-        let index = db.dialect.indexed(by: filter.sku == nil ? "orders_by_place" : "orders_by_sku")
-        let parts = heads.map { head in
-            """
+        let index = db.dialect.indexed(by: sku.isEmpty ? "orders_by_place" : "orders_by_sku")
+        let columns = (sku.isEmpty ? [] : ["o.sku = ?"]) + ["o.environment = ?", "o.platform = ?"]
+        let part = """
             SELECT id FROM (SELECT o.id FROM orders o\(index) LEFT JOIN payments p ON p.id = o.paid_by
-                WHERE \((head.conditions + range + further).joined(separator: " AND ")) ORDER BY o.id DESC LIMIT ?) AS part
+                WHERE \((columns + range + further).joined(separator: " AND "))
+                ORDER BY o.id \(window.order) LIMIT ?) AS part
             """
-        }
-        let arguments = heads.flatMap { $0.arguments + bounds + more + [limit] }
+        let parts = Array(repeating: part, count: heads.count)
+        let arguments = heads.flatMap { $0 + bounds + more + [window.limit] }
         return (
-            Self.orderColumns + """
-                 WHERE o.id IN (SELECT id FROM (\(parts.joined(separator: " UNION ALL "))) AS parts
-                    ORDER BY id DESC LIMIT ?)
-                ORDER BY o.id DESC
-                """, arguments + [limit]
+            """
+             WHERE o.id IN (SELECT id FROM (\(parts.joined(separator: " UNION ALL "))) AS parts
+                ORDER BY id \(window.order) LIMIT ?)
+            ORDER BY o.id \(window.order)
+            """, arguments + [window.limit]
         )
     }
 
@@ -181,36 +209,35 @@ extension OrderQueries {
             """
     }
 
-    /// The query for orders by account, status and audience: takes the newest of each matching part of `order_places`,
-    /// and of these the newest.
-    private func indexedOrders(
-        _ filter: OrderFilter, before cursor: String?, limit: Int64
-    ) throws(StoreError) -> Query {
+    /// The query for orders by account, status and audience: takes the first of each matching part of `order_places`,
+    /// and of these the first.
+    private func indexedOrders(_ filter: OrderFilter, _ window: OrderWindow) throws(StoreError) -> Query {
         let audiences = ["", filter.visibleTo.map { "p:" + $0 } ?? "*"]
         let statuses = filter.status.map { [$0] } ?? Order.Status.allCases
-        let (conditions, bounds) = try range(filter, "x.order_id", "o.created_at", before: cursor)
+        let (conditions, bounds) = try range(filter, "x.order_id", "o.created_at", window)
         // Orders are joined only where the filter has a time.
         let times = filter.from == nil && filter.to == nil ? "" : " JOIN orders o ON o.id = x.order_id"
         let part = """
             SELECT order_id FROM (
                 SELECT x.order_id FROM order_places x\(times)
                 WHERE x.audience = ? AND x.account = ? AND x.status = ? AND \(conditions.joined(separator: " AND "))
-                ORDER BY x.order_id DESC LIMIT ?) AS part
+                ORDER BY x.order_id \(window.order) LIMIT ?) AS part
             """
         var parts: [String] = []
         var arguments: [any SQLBindable] = []
         for audience in audiences {
             for status in statuses {
                 parts.append(part)
-                arguments += [audience, filter.provider ?? "", status.rawValue] as [any SQLBindable] + bounds + [limit]
+                arguments += [audience, filter.provider ?? "", status.rawValue] as [any SQLBindable] + bounds
+                arguments.append(window.limit)
             }
         }
         return (
-            Self.orderColumns + """
-                 WHERE o.id IN (SELECT order_id FROM (\(parts.joined(separator: " UNION ALL "))) AS parts
-                    ORDER BY order_id DESC LIMIT ?)
-                ORDER BY o.id DESC
-                """, arguments + [limit]
+            """
+             WHERE o.id IN (SELECT order_id FROM (\(parts.joined(separator: " UNION ALL "))) AS parts
+                ORDER BY order_id \(window.order) LIMIT ?)
+            ORDER BY o.id \(window.order)
+            """, arguments + [window.limit]
         )
     }
 
@@ -220,15 +247,26 @@ extension OrderQueries {
     /// An id is made during the request that sets the row's time, so an hour on either side is enough; business time was
     /// never further ahead of it than it is now.
     private func range(
-        _ filter: OrderFilter, _ id: String, _ time: String, before cursor: String?
+        _ filter: OrderFilter, _ id: String, _ time: String, _ window: OrderWindow
     ) throws(StoreError) -> (conditions: [String], arguments: [any SQLBindable]) {
-        var conditions = ["\(id) < ?"]
         let end = filter.to.map { ID<Order>.least(at: $0.adding(seconds: 3_600)).rawValue }
-        var arguments: [any SQLBindable] = [[cursor, end].compactMap { $0 }.min() ?? "~"]
+        let isDescending = window.direction == .newestFirst
+        var conditions = ["\(id) < ?"]
+        var arguments: [any SQLBindable] = [[isDescending ? window.cursor : nil, end].compactMap { $0 }.min() ?? "~"]
+        var first: String?
         if let from = filter.from {
             let ahead = try db.clock.find().offsetSeconds
-            conditions += ["\(id) >= ?", "\(time) >= ?"]
-            arguments += [ID<Order>.least(at: from.adding(seconds: -3_600 - ahead)), from] as [any SQLBindable]
+            first = ID<Order>.least(at: from.adding(seconds: -3_600 - ahead)).rawValue
+            conditions.append("\(time) >= ?")
+            arguments.append(from)
+        }
+        // One lower bound: an index begins at the one that it is given, not at the higher of two.
+        if !isDescending, let cursor = window.cursor, cursor >= first ?? "" {
+            conditions.append("\(id) > ?")
+            arguments.append(cursor)
+        } else if let first {
+            conditions.append("\(id) >= ?")
+            arguments.append(first)
         }
         if let to = filter.to {
             conditions.append("\(time) < ?")

@@ -117,8 +117,8 @@ extension OrderQueries where Connection == any Transaction {
             """
             INSERT INTO orders (id, user_id, origin, sku, quantity, terms, days, amount, currency, state, charged,
                 charged_currency, platform, environment, partner, return_url, metadata, created_at, expires_at, paid_at,
-                closed_at)
-            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                closed_at, subscription_id, period_index)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
             """,
             order.id, order.user, order.origin.rawValue, order.sku, order.quantity,
             try encodedTerms.text(of: order.terms),
@@ -127,7 +127,7 @@ extension OrderQueries where Connection == any Transaction {
             order.charged?.currency.code, order.platform.rawValue,
             order.environment.rawValue, order.partner, order.returnURL, try order.metadata.storedJSON(),
             order.createdAt,
-            order.expiresAt, order.paidAt, order.closedAt)
+            order.expiresAt, order.paidAt, order.closedAt, order.period?.subscription, order.period?.index)
     }
 
     /// Locks an order until the commit; the user is locked before it, its payments after it.
@@ -160,6 +160,11 @@ extension OrderQueries where Connection == any Transaction {
                 WHERE order_id = ? AND state IN ('created', 'pending', 'unknown')
                 """, DueWork.settlingSeconds, id)
         }
+    }
+
+    /// Sets the time that a paid order of a subscription gives; the caller holds its lock.
+    package func setPeriod(from start: Timestamp, to end: Timestamp, of order: ID<Order>) throws(StoreError) {
+        try tx.enqueue("UPDATE orders SET period_start = ?, period_end = ? WHERE id = ?", start, end, order)
     }
 
     /// Sets an order's environment to that of the account that it is to be paid through, or was; the caller holds its lock.
@@ -216,7 +221,8 @@ extension Order {
         let free = state == .paid && amount?.isZero == true ? amount : nil
         let origin: Order.Origin = try row.choice("origin")
         // Amounts that a store charged and returned are columns of the order itself.
-        let isStores = row["offers"] != .null || origin == .purchase || origin == .renewal
+        let isStores =
+            row["offers"] != .null || origin == .purchase || (origin == .renewal && row["subscription_id"] == .null)
         let charged =
             isStores
             ? try row.optionalMoney("charged", "charged_currency")
@@ -237,6 +243,10 @@ extension Order {
             createdAt: try row.time("created_at"),
             expiresAt: try row.time("expires_at"), paidAt: try row.optionalTime("paid_at"),
             closedAt: try row.optionalTime("closed_at"))
+        if let subscription = try row.optionalID("subscription_id", Subscription.self) {
+            order.period = Order.SubscriptionPeriod(
+                subscription: subscription, index: try row.int("period_index"))
+        }
         order.refundedShare = try row.optionalInt("returned_at").flatMap { _ in order.revokedShare }
         self = order
     }

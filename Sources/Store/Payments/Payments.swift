@@ -11,6 +11,8 @@ package struct PaymentRecord: Sendable {
     /// The contract types that the client accepts; nil for a payment of an earlier release.
     package let accepts: Set<ContractType>?
     package let recurring: Bool
+    /// The mandate that it charges; nil where the payer pays.
+    package let mandate: ID<Mandate>?
     package let captured: Int64
     package let refunding: Int64
     package let refunded: Int64
@@ -43,6 +45,15 @@ extension PaymentQueries {
         try db.deferredRows("SELECT * FROM payments WHERE id = ?", id).first(PaymentRecord.init(row:))
     }
 
+    /// Counts the charges of mandates that an account started in a second of business time.
+    package func countCharges(at account: AccountID, createdAt second: Timestamp) throws(StoreError) -> Int64 {
+        try db.row(
+            "SELECT COUNT(*) AS n FROM payments WHERE mandate_id IS NOT NULL AND account = ? AND created_at = ?",
+            account,
+            second
+        )?.int("n") ?? 0
+    }
+
     /// Lists the attempts of an order, oldest first.
     package func list(of order: ID<Order>) throws(StoreError) -> DeferredResult<[PaymentRecord]> {
         try db.deferredRows("SELECT * FROM payments WHERE order_id = ? ORDER BY attempt", order).each(
@@ -65,19 +76,20 @@ extension PaymentQueries where Connection == any Transaction {
 
     /// - Parameter payerAddress: the sealed address.
     package func insert(
-        _ payment: Payment, recurring: Bool, accepts: Set<ContractType>, payerAddress: Data? = nil
+        _ payment: Payment, recurring: Bool, accepts: Set<ContractType>, payerAddress: Data? = nil,
+        charging mandate: ID<Mandate>? = nil
     ) throws(StoreError) {
         try tx.enqueue(
             """
             INSERT INTO payments (id, order_id, attempt, account, processor, amount, currency, state, recurring, platform,
-                return_url, environment, accepts, payer_address, created_at, look_at)
-            VALUES (?, ?, (SELECT COUNT(*) + 1 FROM payments WHERE order_id = ?), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                return_url, environment, accepts, payer_address, created_at, look_at, mandate_id)
+            VALUES (?, ?, (SELECT COUNT(*) + 1 FROM payments WHERE order_id = ?), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
             """,
             payment.id, payment.order, payment.order, payment.account, payment.processor, payment.amount.value,
             payment.amount.currency.code, payment.state.rawValue, recurring, payment.platform.rawValue,
             payment.returnURL, payment.environment.rawValue, accepts.map(\.rawValue).sorted().joined(separator: " "),
             payerAddress, payment.createdAt,
-            payment.createdAt.adding(seconds: DueWork.settlingSeconds))
+            payment.createdAt.adding(seconds: DueWork.settlingSeconds), mandate)
     }
 
     /// Finds the payment of an account by the provider's own id, further payments of the same attempt included.
@@ -219,7 +231,7 @@ extension PaymentRecord {
             accepts: try row.optionalText("accepts").map {
                 Set($0.split(separator: " ").compactMap { .init(rawValue: "\($0)") })
             },
-            recurring: try row.bool("recurring"),
+            recurring: try row.bool("recurring"), mandate: try row.optionalID("mandate_id"),
             captured: try row.int("captured"), refunding: try row.int("refunding"), refunded: try row.int("refunded"),
             lost: try row.int("lost"), disputed: try row.int("disputed"))
     }

@@ -130,7 +130,8 @@ extension InvariantRule {
             invariant: 8, detail: "a paid order has no succeeded payment of its own with its amount and currency",
             sql: """
                 SELECT o.id AS subject FROM orders o LEFT JOIN payments p ON p.id = o.paid_by
-                WHERE o.state = 'paid' AND o.origin = 'checkout' AND o.amount > 0
+                WHERE o.state = 'paid' AND (o.origin = 'checkout' OR o.subscription_id IS NOT NULL)
+                  AND o.origin <> 'import' AND o.amount > 0
                   AND (p.id IS NULL OR p.order_id <> o.id OR p.state <> 'succeeded'
                        OR (p.amount <> o.amount OR p.currency <> o.currency) AND NOT EXISTS (
                            SELECT 1 FROM mismatches m WHERE m.payment_id = p.original AND m.state = 'accepted'
@@ -162,7 +163,7 @@ extension InvariantRule {
         InvariantRule(
             invariant: 9, detail: "a paid order has no order.paid event",
             sql: """
-                SELECT o.id AS subject FROM orders o WHERE o.state = 'paid'
+                SELECT o.id AS subject FROM orders o WHERE o.state = 'paid' AND o.origin <> 'import'
                   AND NOT EXISTS (SELECT 1 FROM events e WHERE e.subject = o.id AND e.type = 'order.paid')
                 """),
         InvariantRule(
@@ -192,7 +193,7 @@ extension InvariantRule {
         InvariantRule(
             invariant: 8, detail: "an order of a store has no verified purchase",
             sql: """
-                SELECT o.id AS subject FROM orders o WHERE o.origin IN ('purchase', 'renewal')
+                SELECT o.id AS subject FROM orders o WHERE o.origin IN ('purchase', 'renewal') AND o.subscription_id IS NULL
                   AND NOT EXISTS (SELECT 1 FROM purchases p WHERE p.order_id = o.id)
                 """),
         InvariantRule(

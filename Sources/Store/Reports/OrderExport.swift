@@ -15,11 +15,12 @@ package struct ExportedOrder: Sendable {
 }
 
 extension ReportQueries {
-    /// Lists orders that were made at `from` or later and before `to`, in the order of their ids.
+    /// Lists the orders of a filter in the order of their ids.
     package func listOrders(
-        after cursor: ID<Order>?, from: Timestamp, to: Timestamp, limit: Int64
+        _ filter: OrderFilter, after cursor: ID<Order>?, limit: Int64
     ) throws(StoreError) -> [ExportedOrder] {
-        let range = try made(Order.self, from, to)
+        let window = OrderWindow(.oldestFirst, after: cursor?.rawValue, limit: limit)
+        let found = try db.orders.restriction(filter, window)
         return try db.rows(
             """
             SELECT o.*, p.captured AS paid_value, p.currency AS paid_currency, p.offers, p.refunding, p.refunded, p.lost,
@@ -33,8 +34,7 @@ extension ReportQueries {
                 (SELECT \(db.dialect.joined("x.reference")) FROM refunds x
                     WHERE x.order_id = o.id AND x.reference IS NOT NULL) AS refund_references
             FROM orders o LEFT JOIN payments p ON p.id = o.paid_by LEFT JOIN users u ON u.id = o.user_id
-            WHERE o.id > ? AND o.id >= ? AND o.id < ? AND o.created_at >= ? AND o.created_at < ? ORDER BY o.id LIMIT ?
-            """, [cursor?.rawValue ?? ""] + range + [from, to, limit]
+            """ + found.sql, found.arguments
         ).map { row throws(StoreError) in
             ExportedOrder(
                 order: try Order(row: row, anomalies: []), userName: try row.optionalText("user_name"),
@@ -42,15 +42,5 @@ extension ReportQueries {
                 paymentReference: try row.optionalText("payment_reference"),
                 refundReferences: try row.optionalText("refund_references"))
         }
-    }
-
-    /// The bounds, in the index, of the ids whose rows were made in a period: ids sort by the real time of their making,
-    /// of which business time was never further ahead than it is now, and a day on either side allows for clocks that
-    /// were set.
-    private func made<Subject: Identified>(
-        _: Subject.Type, _ from: Timestamp, _ to: Timestamp
-    ) throws(StoreError) -> [any SQLBindable] {
-        let first = from.adding(seconds: -(try db.clock.find().offsetSeconds)).adding(days: -1)
-        return [ID<Subject>.least(at: first), ID<Subject>.least(at: to.adding(days: 1))]
     }
 }

@@ -13,8 +13,16 @@ package struct ReplayTable: Sendable {
     /// The intents of refunds, each applied at its own time; refunds that were made at the provider are adopted again
     /// from facts.
     package static let refunds = ReplayTable(
-        name: "refunds", key: ["id"], condition: "reason <> 'made at the provider'",
+        name: "refunds", key: ["id"], condition: "reason <> 'made at the provider' AND NOT \(paysPeriod("order_id"))",
         reset: ["state": "created", "counted": 0, "reference": nil])
+
+    /// The condition that an order pays a period of a managed subscription.
+    ///
+    /// Such orders, with what they paid and gave back, are taken over as they are: cancellations, extensions and plans are
+    /// acts of people, and are no facts of a provider.
+    private static func paysPeriod(_ order: String) -> String {
+        "\(order) IN (SELECT id FROM orders WHERE subscription_id IS NOT NULL)"
+    }
 
     /// The tables whose rows do not follow from facts, in the order of the foreign keys.
     package static let all = [
@@ -24,13 +32,19 @@ package struct ReplayTable: Sendable {
         ReplayTable(
             name: "user_states", key: ["user_id"], condition: "1 = 1", reset: ["version": 0, "next_change_at": nil]),
         ReplayTable(
-            name: "orders", key: ["id"], condition: "origin = 'checkout'",
+            name: "orders", key: ["id"], condition: "origin = 'checkout' AND subscription_id IS NULL",
             reset: [
                 "state": "open", "paid_by": nil, "paid_at": nil, "closed_at": nil, "charged": nil,
                 "charged_currency": nil, "returned": 0, "returned_at": nil, "revoked_share": nil,
             ]),
+        ReplayTable(name: "managed_subscriptions", key: ["id"], condition: "1 = 1", reset: [:]),
+        ReplayTable(name: "orders", key: ["id"], condition: "subscription_id IS NOT NULL", reset: [:]),
+        ReplayTable(name: "mandates", key: ["id"], condition: "1 = 1", reset: [:]),
+        ReplayTable(name: "payments", key: ["id"], condition: paysPeriod("order_id"), reset: [:]),
+        ReplayTable(name: "refunds", key: ["id"], condition: paysPeriod("order_id"), reset: [:]),
+        ReplayTable(name: "disputes", key: ["id"], condition: paysPeriod("order_id"), reset: [:]),
         ReplayTable(
-            name: "payments", key: ["id"], condition: "1 = 1",
+            name: "payments", key: ["id"], condition: "NOT \(paysPeriod("order_id"))",
             reset: ["state": "created", "captured": 0, "refunding": 0, "refunded": 0, "lost": 0, "disputed": 0]),
         ReplayTable(name: "receipts", key: ["digest"], condition: "1 = 1", reset: [:]),
         ReplayTable(
@@ -41,10 +55,12 @@ package struct ReplayTable: Sendable {
             name: "purchase_shares", key: ["environment", "original_transaction_id", "user_id"], condition: "1 = 1",
             reset: [:]),
         // Grants by admins and partners came from no provider.
-        ReplayTable(name: "grants", key: ["id"], condition: "source_kind IN ('admin', 'partner')", reset: [:]),
+        ReplayTable(
+            name: "grants", key: ["id"], condition: "source_kind IN ('admin', 'partner', 'managed_subscription')",
+            reset: [:]),
         ReplayTable(
             name: "ledger", key: ["user_id", "unit", "environment", "source_kind", "source_id", "step"],
-            condition: "source_kind NOT IN ('order', 'apple_transaction')", reset: [:]),
+            condition: "source_kind NOT IN ('order', 'apple_transaction') OR \(paysPeriod("source_id"))", reset: [:]),
     ]
 }
 
@@ -126,10 +142,11 @@ extension ReplayQueries {
                 UNION ALL
                 SELECT 'facts', at, \(Self.tie(1)), account, '', '[' || fact || ']' FROM learned_facts
                 UNION ALL
-                SELECT 'close', at, '/' || order_id, '', order_id, '' FROM order_timeline WHERE type = 'order.closed'
+                SELECT 'close', at, '/' || order_id, '', order_id, '' FROM order_timeline
+                WHERE type = 'order.closed' AND order_id NOT IN (SELECT id FROM orders WHERE subscription_id IS NOT NULL)
                 UNION ALL
                 SELECT 'free', created_at, '/' || id, '', id, '' FROM orders
-                WHERE origin = 'checkout' AND amount = 0 AND state = 'paid'
+                WHERE origin = 'checkout' AND amount = 0 AND state = 'paid' AND subscription_id IS NULL
                 UNION ALL
                 SELECT 'mismatch', settled_at, 'z' || order_id || '/' || n, '', order_id,
                     n || ' ' || CASE WHEN state = 'accepted' THEN 'accept' ELSE 'return' END
@@ -155,7 +172,7 @@ extension ReplayQueries {
     package func listCheckoutOrders(after last: String, limit: Int64) throws(StoreError) -> [ID<Order>] {
         try db.rows(
             """
-            SELECT id FROM orders WHERE origin = 'checkout' AND id > ?
+            SELECT id FROM orders WHERE origin = 'checkout' AND subscription_id IS NULL AND id > ?
               AND NOT EXISTS (SELECT 1 FROM purchases p WHERE p.order_id = orders.id)
             ORDER BY id LIMIT ?
             """, [last, limit]

@@ -21,10 +21,10 @@ extension ExplainTests {
                 "As of {61}: “Renewed by Apple” is not owned any more; it ended on {60}.",
             ],
             chinese: [
-                "{0},在 App Store 购买“Renewed by Apple”(com.example.apple.auto),有效至 {30}。",
-                "“Renewed by Apple”自 {0} 起生效,至 {60}。",
-                "{30},“Renewed by Apple”(com.example.apple.auto)在 App Store 续订,有效至 {60}。",
-                "{60},“Renewed by Apple”到期。", "截至 {61}:“Renewed by Apple”已于 {60} 到期。",
+                "{0}，在 App Store 购买“Renewed by Apple”（com.example.apple.auto），有效至 {30}。",
+                "“Renewed by Apple”自 {0} 起生效，至 {60}。",
+                "{30}，“Renewed by Apple”（com.example.apple.auto）在 App Store 续订，有效至 {60}。",
+                "{60}，“Renewed by Apple”到期。", "截至 {61}：“Renewed by Apple”已于 {60} 到期。",
             ]),
         Story(
             testDescription: "a purchase that Apple refunded", sku: "life",
@@ -41,8 +41,8 @@ extension ExplainTests {
                 "As of {1}: “For life” is not owned; it was taken back on {1}.",
             ],
             chinese: [
-                "{0},在 App Store 购买“For life”(com.example.life)。", "“For life”自 {0} 起永久有效。",
-                "{1},Apple 撤销了“For life”的购买。", "{1},因退款收回“For life”。", "截至 {1}:未拥有“For life”;已于 {1} 收回。",
+                "{0}，在 App Store 购买“For life”（com.example.life）。", "“For life”自 {0} 起永久有效。",
+                "{1}，Apple 撤销了“For life”的购买。", "{1}，因退款收回“For life”。", "截至 {1}：未拥有“For life”；已于 {1} 收回。",
             ]),
         Story(
             testDescription: "a purchase that Apple refunded in part, and reinstated", sku: "life",
@@ -64,8 +64,8 @@ extension ExplainTests {
                 "On {2}, Apple reinstated the purchase of “For life”.", "As of {2}: “For life” is owned for ever.",
             ],
             chinese: [
-                "{0},在 App Store 购买“For life”(com.example.life)。", "“For life”自 {0} 起永久有效。",
-                "{1},Apple 退还了“For life”的 50%。", "{2},Apple 恢复了“For life”的购买。", "截至 {2}:“For life”永久有效。",
+                "{0}，在 App Store 购买“For life”（com.example.life）。", "“For life”自 {0} 起永久有效。",
+                "{1}，Apple 退还了“For life”的 50%。", "{2}，Apple 恢复了“For life”的购买。", "截至 {2}：“For life”永久有效。",
             ]),
         Story(
             testDescription: "a subscription of which Apple refunded a half before it was claimed",
@@ -85,9 +85,9 @@ extension ExplainTests {
                 "As of {0}: The membership VIP is held until {30}.",
             ],
             chinese: [
-                "{0},在 App Store 购买“Renewed by Apple”(com.example.apple.auto),有效至 {30}。",
-                "{0},Apple 退还了“Renewed by Apple”的 50%。", "“Renewed by Apple”自 {0} 起生效,至 {30}。",
-                "截至 {0}:会员等级 VIP 有效至 {30}。",
+                "{0}，在 App Store 购买“Renewed by Apple”（com.example.apple.auto），有效至 {30}。",
+                "{0}，Apple 退还了“Renewed by Apple”的 50%。", "“Renewed by Apple”自 {0} 起生效，至 {30}。",
+                "截至 {0}：会员等级 VIP 有效至 {30}。",
             ]),
         Story(
             testDescription: "a test purchase, bounded", setup: AppStoreGatewayFixtureSetup { $0.maxHours = 48 },
@@ -100,9 +100,9 @@ extension ExplainTests {
                 "As of {0}: The membership VIP is held until {2}.",
             ],
             chinese: [
-                "{0},在 App Store 购买“月度会员”(com.example.vip.month)。这是一次测试购买(Sandbox)。",
-                "“月度会员”自 {0} 起生效,至 {2}。", "测试购买仅在有限时间内有效,因此“月度会员”于 {2} 结束。",
-                "截至 {0}:会员等级 VIP 有效至 {2}。",
+                "{0}，在 App Store 购买“月度会员”（com.example.vip.month）。这是一次测试购买（Sandbox）。",
+                "“月度会员”自 {0} 起生效，至 {2}。", "测试购买仅在有限时间内有效，因此“月度会员”于 {2} 结束。",
+                "截至 {0}：会员等级 VIP 有效至 {2}。",
             ]),
         Story(
             testDescription: "a test purchase that is worth nothing",
@@ -116,8 +116,8 @@ extension ExplainTests {
                 "As of {0}: Nothing is owned.",
             ],
             chinese: [
-                "{0},在 App Store 购买“月度会员”(com.example.vip.month)。这是一次测试购买(Sandbox)。",
-                "测试购买对本账户无效,“月度会员”不计入。", "截至 {0}:没有任何权益。",
+                "{0}，在 App Store 购买“月度会员”（com.example.vip.month）。这是一次测试购买（Sandbox）。",
+                "测试购买对本账户无效，“月度会员”不计入。", "截至 {0}：没有任何权益。",
             ]),
         Story(
             testDescription: "an unknown product",
@@ -128,7 +128,7 @@ extension ExplainTests {
                     + "the purchase is kept.", "As of {0}: Nothing is owned.",
             ],
             chinese: [
-                "{0},在 App Store 购买了 com.example.unknown,商店尚未配置该商品;购买记录已保留。", "截至 {0}:没有任何权益。",
+                "{0}，在 App Store 购买了 com.example.unknown，商店尚未配置该商品；购买记录已保留。", "截至 {0}：没有任何权益。",
             ]),
         Story(
             testDescription: "a purchase that went to another account", sku: "apple_auto",
@@ -144,8 +144,8 @@ extension ExplainTests {
                 "As of {1}: “Renewed by Apple” is not owned.",
             ],
             chinese: [
-                "{0},在 App Store 购买“Renewed by Apple”(com.example.apple.auto),有效至 {30}。",
-                "{1},“Renewed by Apple”的购买及其权益已转到另一账户。", "截至 {1}:未拥有“Renewed by Apple”。",
+                "{0}，在 App Store 购买“Renewed by Apple”（com.example.apple.auto），有效至 {30}。",
+                "{1}，“Renewed by Apple”的购买及其权益已转到另一账户。", "截至 {1}：未拥有“Renewed by Apple”。",
             ]),
         Story(
             testDescription: "an order that a store's purchase paid", sku: "vip_month",
@@ -161,8 +161,8 @@ extension ExplainTests {
                 "As of {0}: “VIP monthly” is owned until {30}.",
             ],
             chinese: [
-                "{0},订购“月度会员”,金额 39.90 CNY。", "{0},在 App Store 购买“月度会员”(com.example.vip.month)。",
-                "{0},订单由 App Store 购买完成支付。", "“月度会员”自 {0} 起生效,至 {30}。", "截至 {0}:“月度会员”有效至 {30}。",
+                "{0}，订购“月度会员”，金额 39.90 CNY。", "{0}，在 App Store 购买“月度会员”（com.example.vip.month）。",
+                "{0}，订单由 App Store 购买完成支付。", "“月度会员”自 {0} 起生效，至 {30}。", "截至 {0}：“月度会员”有效至 {30}。",
             ]),
     ]
 }

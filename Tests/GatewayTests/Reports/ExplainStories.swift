@@ -12,7 +12,7 @@ extension ExplainTests {
         "On {0}, the order was paid.", "“VIP monthly” is given from {0} until {30}.",
     ]
     private static let zhMonth = [
-        "{0},订购“月度会员”,金额 39.90 CNY。", "{0},收到付款 39.90 CNY。", "{0},订单已支付。", "“月度会员”自 {0} 起生效,至 {30}。",
+        "{0}，订购“月度会员”，金额 39.90 CNY。", "{0}，收到付款 39.90 CNY。", "{0}，订单已支付。", "“月度会员”自 {0} 起生效，至 {30}。",
     ]
 
     private static func gift(_ sku: String, days: Int64) -> GrantRequest {
@@ -24,15 +24,15 @@ extension ExplainTests {
     private static let sold = [
         Story(
             testDescription: "nobody", happen: { _ in }, types: [], english: ["As of {0}: Nothing is owned."],
-            chinese: ["截至 {0}:没有任何权益。"]),
+            chinese: ["截至 {0}：没有任何权益。"]),
         Story(
             testDescription: "nothing of this", sku: "walkie", happen: { try await $0.desk.buyForReal() }, types: [],
-            english: ["As of {0}: “Walkie-talkie” is not owned."], chinese: ["截至 {0}:未拥有“Walkie-talkie”。"]),
+            english: ["As of {0}: “Walkie-talkie” is not owned."], chinese: ["截至 {0}：未拥有“Walkie-talkie”。"]),
         Story(
             testDescription: "a pass", happen: { try await $0.desk.buyForReal() }, active: true,
             types: ordered + ["grant.given"],
             english: month + ["As of {0}: The membership VIP is held until {30}."],
-            chinese: zhMonth + ["截至 {0}:会员等级 VIP 有效至 {30}。"]),
+            chinese: zhMonth + ["截至 {0}：会员等级 VIP 有效至 {30}。"]),
         Story(
             testDescription: "a pass that is over", sku: "vip_month",
             happen: { apple in
@@ -41,7 +41,7 @@ extension ExplainTests {
             }, types: ordered + ["grant.given", "grant.ended"],
             english: month + [
                 "On {30}, “VIP monthly” ended.", "As of {31}: “VIP monthly” is not owned any more; it ended on {30}.",
-            ], chinese: zhMonth + ["{30},“月度会员”到期。", "截至 {31}:“月度会员”已于 {30} 到期。"]),
+            ], chinese: zhMonth + ["{30}，“月度会员”到期。", "截至 {31}：“月度会员”已于 {30} 到期。"]),
         Story(
             testDescription: "a pass behind another", sku: "vip_year",
             happen: { apple in
@@ -56,9 +56,9 @@ extension ExplainTests {
                 "As of {10}: “VIP yearly” begins on {30}.",
             ],
             chinese: [
-                "{10},订购“VIP yearly”,金额 169.00 CNY。", "{10},收到付款 169.00 CNY。", "{10},订单已支付。",
-                "“VIP yearly”自 {30} 起生效,至 {395}。", "会员时长依次顺延,因此“VIP yearly”于 {30} 开始(接在“月度会员”之后)。",
-                "截至 {10}:“VIP yearly”将于 {30} 开始。",
+                "{10}，订购“VIP yearly”，金额 169.00 CNY。", "{10}，收到付款 169.00 CNY。", "{10}，订单已支付。",
+                "“VIP yearly”自 {30} 起生效，至 {395}。", "会员时长依次顺延，因此“VIP yearly”于 {30} 开始（接在“月度会员”之后）。",
+                "截至 {10}：“VIP yearly”将于 {30} 开始。",
             ]),
         Story(
             testDescription: "a refund", sku: "vip_month",
@@ -73,8 +73,8 @@ extension ExplainTests {
                 "As of {2}: “VIP monthly” is not owned; it was taken back on {2}.",
             ],
             chinese: zhMonth + [
-                "{2},发起退款 39.90 CNY。", "{2},退款 39.90 CNY 已完成。", "{2},因退款收回“月度会员”。",
-                "截至 {2}:未拥有“月度会员”;已于 {2} 收回。",
+                "{2}，发起退款 39.90 CNY。", "{2}，退款 39.90 CNY 已完成。", "{2}，因退款收回“月度会员”。",
+                "截至 {2}：未拥有“月度会员”；已于 {2} 收回。",
             ]),
         Story(
             testDescription: "a dispute that is open",
@@ -88,7 +88,7 @@ extension ExplainTests {
                 "As of {1}: “VIP monthly” is suspended while a dispute is open.",
             ],
             chinese: zhMonth + [
-                "{1},付款人对付款 39.90 CNY 提出争议;在有结果之前,所购内容暂停使用。", "截至 {1}:“月度会员”因争议处理中而暂停。",
+                "{1}，付款人对付款 39.90 CNY 提出争议；在有结果之前，所购内容暂停使用。", "截至 {1}：“月度会员”因争议处理中而暂停。",
             ]),
         Story(
             testDescription: "a dispute that was lost", sku: "vip_month",
@@ -106,8 +106,8 @@ extension ExplainTests {
                 "As of {2}: “VIP monthly” is not owned; it was taken back on {2}.",
             ],
             chinese: zhMonth + [
-                "{1},付款人对付款 39.90 CNY 提出争议;在有结果之前,所购内容暂停使用。", "{2},争议判定付款人胜诉,款项已退回。",
-                "{2},因争议收回“月度会员”。", "截至 {2}:未拥有“月度会员”;已于 {2} 收回。",
+                "{1}，付款人对付款 39.90 CNY 提出争议；在有结果之前，所购内容暂停使用。", "{2}，争议判定付款人胜诉，款项已退回。",
+                "{2}，因争议收回“月度会员”。", "截至 {2}：未拥有“月度会员”；已于 {2} 收回。",
             ]),
         Story(
             testDescription: "an order that was given up",
@@ -122,7 +122,7 @@ extension ExplainTests {
                 "On {1}, the order was closed without a payment.", "As of {1}: Nothing is owned.",
             ],
             chinese: [
-                "{0},订购“月度会员”,金额 39.90 CNY。", "{1},一次支付被取消。", "{1},订单未付款,已关闭。", "截至 {1}:没有任何权益。",
+                "{0}，订购“月度会员”，金额 39.90 CNY。", "{1}，一次支付被取消。", "{1}，订单未付款，已关闭。", "截至 {1}：没有任何权益。",
             ]),
         Story(
             testDescription: "a free trial", sku: "trial",
@@ -133,7 +133,7 @@ extension ExplainTests {
                 "“Trial” is given from {0} until {3}.", "As of {0}: “Trial” is owned until {3}.",
             ],
             chinese: [
-                "{0},免费订购“Trial”。", "{0},订单无需付款,已完成。", "“Trial”自 {0} 起生效,至 {3}。", "截至 {0}:“Trial”有效至 {3}。",
+                "{0}，免费订购“Trial”。", "{0}，订单无需付款，已完成。", "“Trial”自 {0} 起生效，至 {3}。", "截至 {0}：“Trial”有效至 {3}。",
             ]),
         Story(
             testDescription: "units, and their use",
@@ -149,8 +149,8 @@ extension ExplainTests {
                 "On {1}, 50 coins were used.", "As of {1}: The balance of coins is 150. The balance of stars is 2.",
             ],
             chinese: [
-                "{0},订购2 份“100 coins”,金额 12.00 CNY。", "{0},收到付款 12.00 CNY。", "{0},订单已支付。", "{0},入账 200 coins。",
-                "{0},入账 2 stars。", "{1},使用 50 coins。", "截至 {1}:coins 余额为 150。stars 余额为 2。",
+                "{0}，订购 2 份“100 coins”，金额 12.00 CNY。", "{0}，收到付款 12.00 CNY。", "{0}，订单已支付。", "{0}，入账 200 coins。",
+                "{0}，入账 2 stars。", "{1}，使用 50 coins。", "截至 {1}：coins 余额为 150。stars 余额为 2。",
             ]),
     ]
 
@@ -166,7 +166,7 @@ extension ExplainTests {
                     + "“VIP monthly” is given from {0} until {7}.", "As of {0}: “VIP monthly” is owned until {7}.",
             ],
             chinese: [
-                "{0},客服赠予“月度会员”(原因:goodwill: second try)。“月度会员”自 {0} 起生效,至 {7}。", "截至 {0}:“月度会员”有效至 {7}。",
+                "{0}，客服赠予“月度会员”（原因：goodwill: second try）。“月度会员”自 {0} 起生效，至 {7}。", "截至 {0}：“月度会员”有效至 {7}。",
             ]),
         Story(
             testDescription: "a gift as its user reads of it", reader: .user,
@@ -181,7 +181,7 @@ extension ExplainTests {
                 "On {1}, the support took “VIP monthly” back.", "As of {1}: Nothing is owned.",
             ],
             chinese: [
-                "{0},合作方赠予“月度会员”。“月度会员”自 {0} 起生效,至 {7}。", "{1},客服收回“月度会员”。", "截至 {1}:没有任何权益。",
+                "{0}，合作方赠予“月度会员”。“月度会员”自 {0} 起生效，至 {7}。", "{1}，客服收回“月度会员”。", "截至 {1}：没有任何权益。",
             ]),
     ]
 }

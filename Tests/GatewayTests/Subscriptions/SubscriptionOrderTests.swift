@@ -122,7 +122,7 @@ struct SubscriptionOrderTests {
             }
             let subscriptions = try tx.subscriptions.list(of: owner, before: nil, limit: 5).compactMap { record in
                 try SubscriptionSnapshot.load(record, from: tx, at: now).map {
-                    "\($0.status) \($0.product_id) \($0.expires_at) \(String(describing: $0.grace_expires_at)) \($0.will_renew)"
+                    "\($0.status) \($0.product_id ?? "") \($0.expires_at) \(String(describing: $0.grace_expires_at)) \($0.will_renew)"
                 }
             }
             let orders = try tx.purchases.list(.production, original: original).map { record in

@@ -35,6 +35,7 @@ package struct ReplayInbox: Sendable {
     private let registry: ProviderRegistry
     private let ids: IDSource
     private let policies: OrderPolicies
+    private let billing: Billing
 
     /// - Parameter scratch: an empty database with the schema.
     package init(source: Store, scratch: Store, gateway: Gateway) {
@@ -46,6 +47,7 @@ package struct ReplayInbox: Sendable {
         var policies = gateway.settings.policies
         policies.holdInsteadOfRefunding()
         self.policies = policies
+        billing = gateway.settlements.billing
     }
 
     package func run() async throws -> ReplayReport {
@@ -85,7 +87,9 @@ package struct ReplayInbox: Sendable {
             try await settle(step.at) { settlement in
                 // Statements of stores are left out here: they are applied with the purchases and subscriptions that
                 // they led to.
-                for fact in facts { _ = try settlement.apply(fact, from: account, isStored: true) }
+                for fact in facts where try Self.isApplied(fact, in: settlement.tx) {
+                    _ = try settlement.apply(fact, from: account, isStored: true)
+                }
             }
         case .close:
             guard let id = ID<Order>(step.subject) else { return }
@@ -112,6 +116,16 @@ package struct ReplayInbox: Sendable {
             }
         case .purchase:
             try await attach(step)
+        }
+    }
+
+    /// False for a fact about a managed subscription, whose orders are taken over as they are.
+    private static func isApplied(_ fact: ProviderFact, in tx: any Transaction) throws -> Bool {
+        switch fact {
+        case .setup, .mandate: false
+        case .store: true
+        case .payment, .refund, .dispute:
+            try fact.payment.flatMap { try tx.orders.find(of: $0).value() }?.period == nil
         }
     }
 
@@ -191,11 +205,11 @@ package struct ReplayInbox: Sendable {
     }
 
     private func settle(_ now: Timestamp, _ body: @escaping @Sendable (inout Settlement) throws -> Void) async throws {
-        let (ids, policies, registry) = (ids, policies, registry)
+        let (ids, policies, registry, billing) = (ids, policies, registry, billing)
         try await scratch.write { tx in
             var settlement = Settlement(
                 tx: tx, ids: ids, now: now, policies: policies, registry: registry,
-                context: AuditContext(actor: .system("replay"), requestID: ""))
+                context: AuditContext(actor: .system("replay"), requestID: ""), billing: billing)
             try body(&settlement)
         }
     }

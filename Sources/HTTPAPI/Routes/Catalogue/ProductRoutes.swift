@@ -65,6 +65,9 @@ struct ProductItem: Encodable {
     let apple_product_ids: [String]
     let attributes: [String: JSONValue]
     let owned: Bool
+    let renewal: SKU.Renewal
+    @Nullable private(set) var period: BillingPeriod?
+    let trial_days: Int64
 
     init(_ product: ProductView) {
         let sku = product.sku
@@ -81,6 +84,9 @@ struct ProductItem: Encodable {
         apple_product_ids = sku.appleOffer(days: nil)
         attributes = sku.attributes
         owned = product.owned
+        renewal = sku.renewal
+        period = sku.period
+        trial_days = product.trialDays
     }
 }
 
@@ -95,5 +101,8 @@ extension Shape {
                 "options": .list(
                     .object(["days": .integer, "prices": .list(.money), "apple_product_id": .string.orNull])),
                 "apple_product_ids": .list(.string), "attributes": .map(.any), "owned": .boolean,
+                "renewal": .words(SKU.Renewal.self),
+                "period": .billingPeriod.orNull,
+                "trial_days": .integer.noted("Of the trial that this user would have; 0 for none."),
             ]))
 }

@@ -91,10 +91,14 @@ extension Shape {
                 "options": .list(.object(["days": .integer, "prices": .list(.money)])),
                 "units": .map(.integer), "attributes": .map(.any), "client_fallback": .boolean,
                 "stacking": stackingOfSKU, "stack_group": .string, "on_refund": onRefundOfSKU,
+                "renewal": renewalOfSKU, "trial_days": .integer, "grace_days": .integer,
                 "one_period_elsewhere": .boolean, "consumption": consumptionOfSKU, "once": onceOfSKU,
                 "active": .boolean,
                 "localizations": .map(.object(["name": .string], optional: ["description": .string])),
-            ], optional: ["duration_days": .integer, "plan_code": .string, "subscribe_id": .integer]))
+            ],
+            optional: [
+                "duration_days": .integer, "period": .billingPeriod, "plan_code": .string, "subscribe_id": .integer,
+            ]))
 
     fileprivate static let newSKU = named(
         "NewSKU",
@@ -147,8 +151,16 @@ extension Shape {
             "stacking": stackingOfSKU.orNull.noted("`extend` for passes where it is left out, else `none`."),
             "stack_group": .plain(0...64).orNull.noted("Passes of one group lie end to end; the tier, or else the id."),
             "on_refund": onRefundOfSKU.orNull.noted("`revoke` where it is left out."),
+            "renewal": renewalOfSKU.orNull.noted(
+                "How a subscription is sold outside of the App Store: not at all, where it is left out, one period at "
+                    + "a time (`one_period`), or renewed by Paydesk (`managed`)."),
+            "period": periodOfSKU.orNull.noted("The length of a subscription's period; needed where it is managed."),
+            "trial_days": .integer(0...365).orNull.noted(
+                "The trial of a managed subscription; 0 where it is left out."),
+            "grace_days": .integer(0...28).orNull.noted(
+                "How long access goes on while a renewal is refused; 3 where it is left out, shorter than the period."),
             "one_period_elsewhere": .boolean.orNull.noted(
-                "Whether who cannot renew a subscription may sell one period of it."),
+                "The older name: true says the same as `renewal` `one_period`, false the same as `store_only`."),
             "consumption": consumptionOfSKU.orNull.noted(
                 "What Apple is told when a customer who consented asks for a refund; `ignore` where it is left out."),
             "once": onceOfSKU.orNull.noted(
@@ -174,6 +186,13 @@ extension Shape {
     private static let stackingOfSKU = words("none", "extend")
 
     private static let onRefundOfSKU = words("revoke", "keep")
+
+    private static let renewalOfSKU = words(SKU.Renewal.self)
+
+    private static let periodOfSKU = object([
+        "unit": .words(BillingPeriod.Unit.self),
+        "count": .integer(1...366).noted("At most 366 days, 52 weeks, 24 months or 3 years."),
+    ])
 
     private static let consumptionOfSKU = words("ignore", "decline", "no_preference", "grant_full")
 

@@ -84,6 +84,8 @@ struct CheckoutRoutes {
         }
         var request = try call.decode(CheckoutFields.self).request(gateway)
         request.payerAddress = call.payerAddress
+        // Terms of a subscription are in the language of the call where the body names none.
+        request.termsLocale = request.locale ?? call.languages.first
         return try .json(try await gateway.cashier.open(request, user: call.user, context: call.context))
     }
 
@@ -93,12 +95,7 @@ struct CheckoutRoutes {
             let fields = try call.decode(SessionRetryFields.self).fields(call)
             return try .json(try await gateway.sessionCheckout.retry(order, fields, session, context: call.context))
         }
-        let fields = try call.decode(RetryFields.self)
-        let request = RetryRequest(
-            platform: try CheckoutFields.platform(fields.platform),
-            currency: try fields.currency.map(CheckoutFields.currency), provider: fields.provider,
-            accept: try CheckoutFields.accept(fields.accept), returnURL: fields.return_url,
-            payerAddress: call.payerAddress)
+        let request = try call.decode(RetryFields.self).request(call)
         let contract = try await gateway.cashier.retry(
             call.parameter("id"), request, user: call.user, context: call.context)
         return try .json(contract)
@@ -191,10 +188,17 @@ struct CheckoutFields: Decodable {
 }
 
 /// The body of another attempt to pay an order.
-private struct RetryFields: Decodable {
+struct RetryFields: Decodable {
     let platform: String
     let currency: String?
     let provider: String?
     let accept: [String]?
     let return_url: String?
+
+    func request(_ call: Call) throws(GatewayError) -> RetryRequest {
+        RetryRequest(
+            platform: try CheckoutFields.platform(platform), currency: try currency.map(CheckoutFields.currency),
+            provider: provider, accept: try CheckoutFields.accept(accept), returnURL: return_url,
+            payerAddress: call.payerAddress)
+    }
 }

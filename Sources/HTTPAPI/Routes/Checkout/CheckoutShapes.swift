@@ -86,11 +86,21 @@ extension Shape {
             name,
             .object([
                 "type": .words(type.rawValue), "order_id": .id("ord"),
-                "payment_id": isFree ? .id("pay").orNull : .id("pay"), "provider": isFree ? .string.orNull : .string,
+                "payment_id": .id("pay").orNull.noted("Null for a set-up, and where nothing is to be paid."),
+                "provider": isFree ? .string.orNull : .string,
                 "status": .words(Payment.State.self), "recurring": .boolean, "amount": .money, "expires_at": .time,
                 "poll_after_ms": .integer,
-            ]).adding(members))
+            ]).adding(members, optional: renewalMembers))
     }
+
+    /// The members of a contract of a subscription that Paydesk renews.
+    private static let renewalMembers: KeyValuePairs<String, Shape> = [
+        "setup": .boolean.noted("True where the client completes a set-up, and nothing is charged."),
+        "setup_id": .id("stp").orNull,
+        "period": .billingPeriod,
+        "trial_days": .integer, "next_charge_at": .time, "next_amount": .money,
+        "terms": .string.noted("The sentence that the payer agrees to; show it beside a box to tick."),
+    ]
 
     private static let applePayRequest = object([
         "merchant_identifier": .string, "country_code": .string, "currency_code": .currency,

@@ -1,3 +1,4 @@
+import Domain
 import Foundation
 import Gateway
 import HTTPTypes
@@ -11,40 +12,84 @@ struct PayPageRoutes {
 
     var routes: [Route] {
         let backToTheApp = Route.Other(status: 303, note: "Back to the app, at `Location`; no body.")
-        return gateway.registry.pageKinds.flatMap { kind in
+        return playRoutes
+            + gateway.registry.pageKinds.flatMap { kind in
+                [
+                    Route(
+                        "showPayPage_\(kind)", .get, "/\(kind)/{payment_id}", .anyone, .payPages,
+                        "The page on which the payer pays", answers: .other("text/html", "The page."),
+                        or: [backToTheApp],
+                        refuses: [.notFound]
+                    ) { (call) async throws(GatewayError) in
+                        let payment = try call.parameter("payment_id")
+                        return try Self.show(
+                            try await gateway.payPages.page(kind: kind, payment: payment, for: Self.visitor(call)))
+                    },
+                    Route(
+                        "actOnPayPage_\(kind)", .post, "/\(kind)/{payment_id}", .anyone, .payPages,
+                        "What the payer does on the page",
+                        body: .other("The page's form, `application/x-www-form-urlencoded`, at most 8 KiB."),
+                        bodyLimit: Self.formLimit, answers: .other("text/html", "The page as it is afterwards."),
+                        or: [
+                            backToTheApp,
+                            Route.Other(
+                                status: 400, note: "The form does not fit; a page says what is wrong.",
+                                mediaType: "text/html"),
+                        ], refuses: [.notFound], idempotency: .ignored
+                    ) {
+                        (call) async throws(GatewayError) in
+                        let form = Dictionary(FormDecoder.decode(String(decoding: call.body, as: UTF8.self))) {
+                            first, _ in
+                            first
+                        }
+                        let payment = try call.parameter("payment_id")
+                        return try Self.show(
+                            try await gateway.payPages.act(
+                                kind: kind, payment: payment, form: form, for: Self.visitor(call)))
+                    },
+                ]
+            }
+    }
+
+    /// Routes by which tests and demonstrations play the payer and the bank of mandates.
+    private var playRoutes: [Route] {
+        gateway.registry.playedKinds.flatMap { kind in
             [
                 Route(
-                    "showPayPage_\(kind)", .get, "/\(kind)/{payment_id}", .anyone, .payPages,
-                    "The page on which the payer pays", answers: .other("text/html", "The page."), or: [backToTheApp],
-                    refuses: [.notFound]
+                    "playMandate_\(kind)", .post, "/\(kind)/mandates/{id}", .anyone, .payPages,
+                    "Says how later charges of a subscription end",
+                    note: "`renewals` is one of the words of the page; `ended=1` ends the mandate.",
+                    body: .other("A form, `application/x-www-form-urlencoded`, at most 8 KiB."),
+                    bodyLimit: Self.formLimit, answers: .data(.object(["played": .boolean])), refuses: [.notFound],
+                    idempotency: .ignored
                 ) { (call) async throws(GatewayError) in
-                    let payment = try call.parameter("payment_id")
-                    return try Self.show(
-                        try await gateway.payPages.page(kind: kind, payment: payment, for: Self.visitor(call)))
-                },
-                Route(
-                    "actOnPayPage_\(kind)", .post, "/\(kind)/{payment_id}", .anyone, .payPages,
-                    "What the payer does on the page",
-                    body: .other("The page's form, `application/x-www-form-urlencoded`, at most 8 KiB."),
-                    bodyLimit: Self.formLimit, answers: .other("text/html", "The page as it is afterwards."),
-                    or: [
-                        backToTheApp,
-                        Route.Other(
-                            status: 400, note: "The form does not fit; a page says what is wrong.",
-                            mediaType: "text/html"),
-                    ], refuses: [.notFound], idempotency: .ignored
-                ) {
-                    (call) async throws(GatewayError) in
                     let form = Dictionary(FormDecoder.decode(String(decoding: call.body, as: UTF8.self))) { first, _ in
                         first
                     }
-                    let payment = try call.parameter("payment_id")
-                    return try Self.show(
-                        try await gateway.payPages.act(
-                            kind: kind, payment: payment, form: form, for: Self.visitor(call)))
+                    try await gateway.payPages.playOn(kind: kind, subscription: call.parameter("id"), form: form)
+                    return try .json(Played(played: true))
+                },
+                Route(
+                    "readPlayedBook_\(kind)", .get, "/\(kind)/book", .anyone, .payPages,
+                    "What the played service believes about a subscription",
+                    query: [.query("subscription_id", .id("sub"), "The subscription.", isRequired: true)],
+                    answers: .json(.playedBook), refuses: [.notFound]
+                ) { (call) async throws(GatewayError) in
+                    guard let id = call.query["subscription_id"] else {
+                        throw .invalidRequest(field: "subscription_id", reason: "is missing")
+                    }
+                    let book = try await gateway.payPages.playedBook(kind: kind, subscription: id)
+                    guard let body = try? JSONText.encoded(book) else { throw .internalError }
+                    return .raw(
+                        status: .ok, contentType: "application/json", body: body,
+                        headers: [HTTPField(name: .cacheControl, value: "no-store")])
                 },
             ]
         }
+    }
+
+    private struct Played: Encodable {
+        let played: Bool
     }
 
     private static func visitor(_ call: Call) -> PageVisitor {
@@ -80,4 +125,17 @@ struct PayPageRoutes {
                 HTTPField(name: .vary, value: "Accept-Language"),
             ])
     }
+}
+
+extension Shape {
+    /// The book of a played service about a subscription.
+    fileprivate static let playedBook = object([
+        "charges": .list(
+            .object([
+                "payment_id": .id("pay"), "subscription_id": .id("sub"), "period_index": .integer, "amount": .money,
+                "outcome": .string, "at": .time,
+            ])
+        ).noted("The newest, oldest first."),
+        "mandates": .list(.object(["subscription_id": .id("sub"), "state": .words("active", "revoked", "ended")])),
+    ])
 }

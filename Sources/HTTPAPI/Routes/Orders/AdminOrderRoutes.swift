@@ -11,7 +11,8 @@ struct AdminOrderRoutes {
         [
             Route(
                 "listAllOrders", .get, "/v1/admin/orders", .key([.admin, .adminRead]), .adminOrders, "Orders",
-                note: "Every filter that is named restricts.", query: Route.Query.ordersForAdmins,
+                note: "Every filter that is named restricts.",
+                query: Route.Query.orderFilters + Route.Query.page(of: "ord"),
                 answers: .page(.adminOrder), handle: list),
             Route(
                 "readAnyOrder", .get, "/v1/admin/orders/{id}", .key([.admin, .adminRead]), .adminOrders, "One order",
@@ -94,19 +95,19 @@ extension Call {
 }
 
 extension Route.Query {
-    fileprivate static let ordersForAdmins: [Route.Query] =
-        [
-            query("user_id", .userID, "The app's own id of the user."),
-            query("status", .words(Order.Status.self), "How it stands."),
-            query("provider", .string, "The account of one of its payments."),
-            query("reference", .string, "The provider's own id of one of its payments."),
-            query("from", .moment, "Made then or later."), query("to", .moment, "Made before."),
-            query("sku", .string, "What was ordered."),
-            query("anomaly", .words(Anomaly.self), "What was odd about it."),
-            query("dispute", .words(Dispute.State.self), "How one of its disputes stands."),
-            query("environment", .words(Environment.self), "Where it is paid, or was."),
-            query("platform", .words(Platform.self), "Where it was made."),
-        ] + page(of: "ord")
+    /// The filters of admins' lists of orders, which `Call.orderQuery` reads.
+    static let orderFilters: [Route.Query] = [
+        query("user_id", .userID, "The app's own id of the user."),
+        query("status", .words(Order.Status.self), "How it stands."),
+        query("provider", .string, "The account of one of its payments."),
+        query("reference", .string, "The provider's own id of one of its payments."),
+        query("from", .moment, "Made then or later."), query("to", .moment, "Made before."),
+        query("sku", .string, "What was ordered."),
+        query("anomaly", .words(Anomaly.self), "What was odd about it."),
+        query("dispute", .words(Dispute.State.self), "How one of its disputes stands."),
+        query("environment", .words(Environment.self), "Where it is paid, or was."),
+        query("platform", .words(Platform.self), "Where it was made."),
+    ]
 }
 
 extension Shape {

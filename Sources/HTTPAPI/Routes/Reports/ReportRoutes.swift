@@ -19,7 +19,9 @@ struct ReportRoutes {
                     test purchases unless `environment` says otherwise.
                     """,
                 query: [
-                    .query("from", .moment, "30 days before `to` where it is left out, and at most 400."),
+                    .query(
+                        "from", .moment,
+                        "30 days before `to` where it is left out; at most 400, but 100 years for days of Production."),
                     .query("to", .moment, "Up to before this time; until now where it is left out."),
                     .query("by", .words(StatsStep.self), "What is summed: `day` where it is left out."),
                     .query("currency", .knownCurrency, "This one alone."),
@@ -27,11 +29,9 @@ struct ReportRoutes {
                 ] + Route.Query.page(.numberCursor), answers: .page(.sumOfOrders), handle: stats),
             Route(
                 "exportOrders", .get, "/v1/admin/export/orders.csv", .key([.admin, .adminRead]), .adminOrders,
-                "Orders as CSV", note: "Oldest first.",
-                query: [
-                    .query("from", .moment, "When the first was made; all where it is left out."),
-                    .query("to", .moment, "Before which the last was made; until now where it is left out."),
-                ],
+                "Orders as CSV",
+                note: "Oldest first, by the filters of the list of orders; made until now where `to` is left out.",
+                query: Route.Query.orderFilters,
                 answers: .other(
                     "text/csv",
                     "RFC 4180 with a header; amounts are minor units, `amount_major` and `…_iso` are for people."),
@@ -48,7 +48,7 @@ struct ReportRoutes {
     }
 
     private func orders(_ call: Call) async throws(GatewayError) -> Answer {
-        var export = try gateway.reports.beginExport(from: call.time("from"), to: call.time("to"))
+        var export = try gateway.reports.beginExport(call.orderQuery)
         // The first lines are read before the answer begins, so that an immediate failure gets an error status.
         let first = try await gateway.reports.continueExport(&export)
         return .streamed(

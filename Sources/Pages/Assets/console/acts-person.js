@@ -72,7 +72,7 @@ export function renewalAct(subscription, name) {
 const moveAct = (user, units, name) => ({
   name, title: t(`${name}_title`, { user }), confirm: t(`${name}_confirm`), isDanger: name === "debit", body: note("", "info", t(`${name}_text`)),
   fields: [
-    { name: "unit", label: t("unit"), value: units[0] ?? "", help: units.length > 0 ? t("units_known", { units: units.join(", ") }) : t("units_new") },
+    { name: "unit", label: t("unit"), value: units[0] ?? "", help: units.length > 0 ? t("units_known", { units: units.join(t("comma")) }) : t("units_new") },
     { name: "amount", label: t("how_many"), type: "number" }, { name: "reason", label: t("reason_audit") },
   ],
   request: values => {

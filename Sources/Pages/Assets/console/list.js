@@ -32,7 +32,7 @@ export function table(list) {
   const rows = list.rows.map((row, index) =>
     h("tr", { role: "row", "data-id": list.id ? list.id(row, index) : list.id === null ? null : row.id, ...(list.data?.(row) ?? {}) },
       ...list.columns.map(column => cell(column, row, index))));
-  const whole = h("table", { class: list.style ?? "list cards", "data-list": list.name, role: "table" },
+  const whole = h("table", { class: list.style ?? "list cards", "data-list": list.name, role: "table", onclick: follow },
     h("caption", { class: "sr" }, list.caption),
     h("thead", { role: "rowgroup" }, h("tr", { role: "row" }, heads)), h("tbody", { role: "rowgroup" }, rows));
   return h("div", { class: "table-wrap", role: "region", "aria-label": list.caption, tabindex: "0" }, whole);
@@ -48,6 +48,16 @@ function cell(column, row, index) {
   const made = h("td", { role: "cell", class: column.style ?? null }, column.cell(row, index));
   if (made.textContent === "–" && !(column.style ?? "").includes("s-main")) made.classList.add("s-dash");
   return made;
+}
+
+/**
+ * Follows the link of the row that was clicked beside it.
+ * @param {MouseEvent} event
+ */
+function follow(event) {
+  if (!(event.target instanceof Element) || event.target.closest("a, button, input, select, label, summary, pre")) return;
+  if (getSelection()?.isCollapsed === false) return;
+  /** @type {HTMLElement | null | undefined} */ (event.target.closest("tr")?.querySelector("a.row"))?.click();
 }
 
 /**

@@ -50,9 +50,9 @@ function notifications(row) {
 function routing(rules) {
   if (!rules) return "–";
   const parts = [t("priority_weight", { priority: number(rules.priority ?? 0), weight: number(rules.weight ?? 0) })];
-  if (rules.currencies?.length > 0) parts.push(rules.currencies.join(", "));
-  if (rules.platforms?.length > 0) parts.push(rules.platforms.map(/** @param {string} each */ each => said("platform", each)).join(", "));
-  if (rules.skus?.length > 0) parts.push(rules.skus.join(", "));
+  if (rules.currencies?.length > 0) parts.push(rules.currencies.join(t("comma")));
+  if (rules.platforms?.length > 0) parts.push(rules.platforms.map(/** @param {string} each */ each => said("platform", each)).join(t("comma")));
+  if (rules.skus?.length > 0) parts.push(rules.skus.join(t("comma")));
   return parts.map((part, index) => h("span", { class: index === 0 ? "" : "sub" }, part));
 }
 

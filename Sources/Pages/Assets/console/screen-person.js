@@ -77,7 +77,7 @@ function grants(context, rows) {
   if (rows.length === 0) return card(t("grants"), {}, none(t("grants_none")));
   const isLive = /** @param {any} row */ row => !["revoked", "expired", "upgraded"].includes(row.status);
   return card(t("grants"), {}, table({ name: "grants", caption: t("grants"), rows, columns: [
-    { title: t("gives"), style: "s-main tall", cell: row => [row.sku, h("span", { class: "sub" }, row.tier ? `${row.tier}, ${untilOf(row)}` : untilOf(row))] },
+    { title: t("gives"), style: "s-main tall", cell: row => [row.sku, h("span", { class: "sub" }, row.tier ? row.tier + t("pause") + untilOf(row) : untilOf(row))] },
     { title: t("state"), style: "s-sub", cell: row => state("grant", row.status) },
     { title: t("from_where"), style: "s-third tall", cell: row => (row.source?.order_id ? h("a", { href: to("orders", row.source.order_id) }, said("source", row.source.type)) : said("source", row.source?.type)) },
     { title: t("begins"), style: "num s-sub-end muted nowrap", cell: row => time(row.starts_at, { day: true }) },

@@ -167,14 +167,14 @@ function summaryOf(sku) {
   const name = sku.tier || sku.name || sku.id || "…";
   const lengths = (sku.options ?? []).map(/** @param {any} option */ option => days(option.days));
   const length = sku.duration_days ? days(sku.duration_days) : lengths.length > 0 ? either(lengths) : t("some_days");
-  const units = Object.entries(sku.units ?? {}).map(([unit, count]) => `${number(Number(count))} ${unit}`).join(", ");
+  const units = Object.entries(sku.units ?? {}).map(([unit, count]) => `${number(Number(count))} ${unit}`).join(t("comma"));
   const sentence = sku.kind === "consumable" ? t("gets_units", { units: units || "…" }) : t(`gets_${sku.kind}`, { name, length });
   const prices = [...(sku.prices ?? []), ...(sku.options ?? []).flatMap(/** @param {any} option */ option => option.prices)];
   return [h("p", {}, sentence), prices.length === 0 ? note("warn", "warn", t("gets_no_price")) : null, facts([
-    [t("price"), prices.length === 0 ? "–" : prices.slice(0, 6).map(/** @param {any} price */ price => money(price)).join(", ")],
+    [t("price"), prices.length === 0 ? "–" : prices.slice(0, 6).map(/** @param {any} price */ price => money(price)).join(t("comma"))],
     [t("renews"), t(sku.kind === "subscription" ? "renews_apple" : "no")],
     units && sku.kind !== "consumable" ? [t("units"), units] : null,
     has(sku.kind, "on_refund") ? [t("full_refund"), said("on_refund", sku.on_refund ?? "revoke")] : null,
-    [t("app_store"), (sku.apple_product_ids ?? []).length === 0 ? t("no") : (sku.apple_product_ids ?? []).join(", ")],
+    [t("app_store"), (sku.apple_product_ids ?? []).length === 0 ? t("no") : (sku.apple_product_ids ?? []).join(t("comma"))],
   ], "facts tight")].filter(each => each !== null);
 }

@@ -25,7 +25,7 @@ export async function webhooks(context) {
 }
 
 /** @param {any} row */
-export const typesOf = row => ((row.types ?? []).length === 0 ? t("every_event") : row.types.join(", "));
+export const typesOf = row => ((row.types ?? []).length === 0 ? t("every_event") : row.types.join(t("comma")));
 
 /** @param {any} row */
 export function webhookState(row) {

@@ -3,7 +3,7 @@ import { h } from "./dom.js";
 import { fieldRow } from "./fields.js";
 import { card } from "./parts.js";
 import { currencyList, optionRows, priceRows, unitRows } from "./sku-rows.js";
-import { has, KINDS } from "./sku-model.js";
+import { has, KINDS, UNITS } from "./sku-model.js";
 import { said, t } from "./text.js";
 
 /** @typedef {Record<string, any>} SKU */
@@ -46,14 +46,22 @@ export function kindCard(sku, isNew, isFixed, choose) {
 }
 
 /** @param {SKU} sku @param {boolean} isFixed */
+function unit(sku, isFixed) {
+  const shown = fieldRow({ name: "period.unit", label: t("period_unit"), type: "select", value: sku.period?.unit ?? "month", choices: UNITS.map(each => [each, said("period_unit", each)]) });
+  if (isFixed) shown.querySelector("select").disabled = true;
+  return shown;
+}
+
+/** @param {SKU} sku @param {boolean} isFixed */
 export function priceCard(sku, isFixed) {
   const { kind } = sku;
   const hasDays = has(kind, "duration_days");
+  const period = has(kind, "period") ? h("div", { class: "fields two" }, row({ name: "period.count", label: t("renews_every"), type: "number", value: sku.period ? String(sku.period.count) : "", help: t("renews_every_help") }, isFixed), unit(sku, isFixed)) : null;
   const length = hasDays ? row({ name: "duration_days", label: t(kind === "subscription" ? "period_days" : "duration_days"), type: "number", value: sku.duration_days ? String(sku.duration_days) : "", help: t(kind === "subscription" ? "period_help" : "duration_help") }, isFixed) : null;
   const prices = h("fieldset", { class: "rows" }, h("legend", { class: "label" }, t("price")), priceRows("prices", sku.prices ?? [], isFixed));
   const options = has(kind, "options") ? h("div", { class: "fields" }, h("h3", {}, t("lengths")), h("p", { class: "help" }, t("lengths_help")), optionRows(sku.options ?? [], isFixed)) : null;
   const elsewhere = has(kind, "one_period_elsewhere") ? tick("one_period_elsewhere", sku.one_period_elsewhere ?? false, t("one_period"), isFixed, t("one_period_help")) : null;
-  return card(t(hasDays ? "lengths_and_prices" : "prices"), {}, h("div", { class: "pad fields" }, elsewhere, h("div", { class: "fields two" }, length, prices), options, h("p", { class: "help" }, t("prices_help")), currencyList()));
+  return card(t(hasDays ? "lengths_and_prices" : "prices"), {}, h("div", { class: "pad fields" }, period, elsewhere, h("div", { class: "fields two" }, length, prices), options, h("p", { class: "help" }, t("prices_help")), currencyList()));
 }
 
 /**

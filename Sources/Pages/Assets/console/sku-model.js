@@ -9,11 +9,15 @@ export const KINDS = ["subscription", "non_renewing", "non_consumable", "consuma
 
 /** The fields of each kind beside those of every SKU (`id`, `name`, `description`, `kind`, `prices`, `apple_product_ids`). */
 const OWN = /** @type {Record<string, string[]>} */ ({
-  subscription: ["tier", "rank", "one_period_elsewhere", "duration_days", "units", "stack_group"],
+  subscription: ["tier", "rank", "period", "one_period_elsewhere", "duration_days", "units", "stack_group"],
   non_renewing: ["tier", "rank", "duration_days", "options", "units", "stacking", "stack_group", "on_refund", "once", "client_fallback", "subscribe_id"],
   non_consumable: ["tier", "rank", "units", "on_refund", "stack_group"],
   consumable: ["units", "on_refund", "consumption"],
 });
+
+/** The largest number of each unit in a subscription's period. */
+const LONGEST = /** @type {Record<string, number>} */ ({ day: 366, week: 52, month: 24, year: 3 });
+export const UNITS = Object.keys(LONGEST);
 
 /**
  * True where a SKU of the kind has the field.
@@ -123,6 +127,7 @@ export function skuOf(values) {
     sku.tier = text("tier");
     sku.rank = text("rank") === "" ? 0 : whole(values, "rank", 0, 1_000_000);
   }
+  if (has(kind, "period")) sku.period = text("period.count") === "" ? null : { unit: text("period.unit"), count: whole(values, "period.count", 1, LONGEST[text("period.unit")] ?? 366) };
   if (has(kind, "one_period_elsewhere")) sku.one_period_elsewhere = text("one_period_elsewhere") !== "";
   if (has(kind, "duration_days") && "duration_days" in values) sku.duration_days = text("duration_days") === "" ? null : whole(values, "duration_days", 1, 3660);
   if (has(kind, "options")) sku.options = optionsOf(values);

@@ -1,10 +1,10 @@
-/// A subscription of a store: one per environment and original transaction id.
-package enum Subscription: Identified {
-    package static let idPrefix = "sub"
+/// A subscription: of a store, one per environment and original transaction id, or one that Paydesk renews itself.
+public enum Subscription: Identified {
+    public static let idPrefix = "sub"
 
     /// The status of a subscription (`domain.md` section 5).
     package enum Status: String, Sendable, Codable, CaseIterable {
-        case active, expired, revoked, upgraded, scheduled
+        case active, expired, revoked, upgraded, scheduled, suspended
         case inGracePeriod = "in_grace_period"
         case inBillingRetry = "in_billing_retry"
     }

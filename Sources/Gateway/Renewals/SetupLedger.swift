@@ -1,0 +1,175 @@
+import Domain
+import ProviderKit
+import Store
+
+// Set-ups of mandates: a trial begins with the success of one, and another replaces a mandate.
+extension ManagedSubscriptionLedger {
+    /// Applies an account's report about a set-up.
+    ///
+    /// - Returns: false where the set-up is unknown, or is another account's; then nothing is changed.
+    func apply(_ report: SetupReport, from account: AccountID) throws -> Bool {
+        guard let known = try tx.setups.find(report.setup), known.account == account,
+            let user = try tx.managedSubscriptions.find(known.subscription)?.subscription.user
+        else { return false }
+        try tx.users.lock(user)
+        guard let standing = try lock(known.subscription), let setup = try tx.setups.find(report.setup) else {
+            return false
+        }
+        switch report.outcome {
+        case .pending:
+            if setup.state == .created || setup.state == .unknown {
+                _ = try tx.setups.move(setup.id, from: setup.state, to: .pending)
+            }
+        case .failed(let reason): try fail(setup, reason: reason.stored(100))
+        case .cancelled: try fail(setup, reason: nil)
+        case .succeeded(let mandate): try succeed(setup, mandate, standing)
+        }
+        return true
+    }
+
+    /// Records that a call about a set-up ended without an answer.
+    func markUnknown(_ setup: ID<Setup>) throws {
+        _ = try tx.setups.move(setup, from: .created, to: .unknown)
+    }
+
+    private func fail(_ setup: SetupRecord, reason: String?) throws {
+        guard !setup.state.isFinal else { return }
+        _ = try tx.setups.move(setup.id, from: setup.state, to: reason == nil ? .cancelled : .failed, failure: reason)
+    }
+
+    private func succeed(_ setup: SetupRecord, _ mandate: ProviderMandate, _ standing: Standing) throws {
+        guard !setup.state.isFinal else {
+            // It was cancelled here, and another one may have taken its place: what it made is of no use.
+            if setup.state != .succeeded {
+                try revoke(try keep(mandate, for: standing.subscription, isActive: false))
+            }
+            return
+        }
+        switch setup.purpose {
+        case .trial: try beginTrial(setup, mandate, standing)
+        case .replace: try replace(setup, mandate, standing)
+        }
+    }
+
+    private func replace(_ setup: SetupRecord, _ mandate: ProviderMandate, _ found: Standing) throws {
+        var standing = found
+        guard standing.subscription.state == .running else {
+            let kept = try keep(mandate, for: standing.subscription, isActive: false)
+            try revoke(kept)
+            _ = try tx.setups.move(setup.id, from: setup.state, to: .succeeded, mandate: kept)
+            return
+        }
+        let kept = try keep(mandate, for: standing.subscription)
+        _ = try tx.setups.move(setup.id, from: setup.state, to: .succeeded, mandate: kept)
+        standing.subscription.takeMandate(at: log.now)
+        try save(standing, .paymentMethod)
+    }
+
+    private func beginTrial(_ setup: SetupRecord, _ mandate: ProviderMandate, _ found: Standing) throws {
+        var standing = found
+        let subscription = standing.subscription
+        guard let order = try setup.order.flatMap({ try tx.orders.lock($0) }), subscription.state == .pending else {
+            return try refuseTrial(setup, mandate, standing, reason: nil)
+        }
+        let isRunning =
+            try tx.managedSubscriptions.findRunning(
+                of: subscription.user, subscription.environment, group: subscription.stackGroup) != nil
+        guard !isRunning else { return try refuseTrial(setup, mandate, standing, reason: "duplicate") }
+        let claims = TrialClaims(secrets: billing.secrets)
+        let byUser = claims.claim(of: subscription.user, subscription)
+        let byInstrument = mandate.fingerprint.map {
+            claims.claim(ofInstrument: $0, at: subscription.account, subscription)
+        }
+        if let byInstrument, try tx.managedSubscriptions.isClaimed(byInstrument) {
+            // The next checkout of this user has no trial.
+            _ = try tx.managedSubscriptions.claimTrial(byUser)
+            return try refuseTrial(setup, mandate, standing, reason: "trial_used")
+        }
+        guard try tx.managedSubscriptions.claimTrial(byUser) else {
+            return try refuseTrial(setup, mandate, standing, reason: "trial_used")
+        }
+        if let byInstrument { _ = try tx.managedSubscriptions.claimTrial(byInstrument) }
+        let kept = try keep(mandate, for: subscription)
+        _ = try tx.setups.move(setup.id, from: setup.state, to: .succeeded, mandate: kept)
+        standing.subscription.beginTrial(at: log.now)
+        try tx.orders.move(order.id, from: order.state, to: .paid, paidBy: nil, at: log.now)
+        try tx.orders.setPeriod(
+            from: standing.subscription.periodStart, to: standing.subscription.periodEnd, of: order.id)
+        try log.appendTimeline(order, "order.paid", "trial")
+        try log.audit(order, "order.paid", before: order.state.rawValue, after: "paid")
+        if let overlap = try overlap(of: standing.subscription) { standing.subscription.cancellation = overlap }
+        try log.emit(.orderPaid, order.id)
+        try save(standing, .started, detail: "\(order.id) trial")
+        try entitlements.recompute(order.id)
+        if standing.subscription.cancellation == .replaced { try announceOverlap(standing) }
+    }
+
+    /// Ends a trial that does not begin: nothing is charged, and what the set-up made is revoked.
+    private func refuseTrial(
+        _ setup: SetupRecord, _ mandate: ProviderMandate, _ found: Standing, reason: String?
+    ) throws {
+        var standing = found
+        let kept = try keep(mandate, for: standing.subscription, isActive: false)
+        try revoke(kept)
+        _ = try tx.setups.move(
+            setup.id, from: setup.state, to: reason == nil ? .cancelled : .failed, failure: reason, mandate: kept)
+        if let id = setup.order, let order = try tx.orders.lock(id), order.state == .open {
+            try closeOrder(order, reason: reason ?? "cancelled")
+        }
+        guard standing.subscription.state == .pending else { return }
+        standing.subscription.end(.duplicate, at: log.now)
+        try tx.managedSubscriptions.update(standing.record)
+    }
+
+    // MARK: Mandates that come or go by themselves
+
+    /// Applies an account's statement about the mandate of a subscription.
+    ///
+    /// - Returns: false where the subscription is unknown, or is another account's; then nothing is changed.
+    func apply(_ report: MandateReport, from account: AccountID) throws -> Bool {
+        guard let known = try tx.managedSubscriptions.find(report.subscription)?.subscription, known.account == account
+        else { return false }
+        try tx.users.lock(known.user)
+        guard var standing = try lock(report.subscription) else { return false }
+        switch report.event {
+        case .made(let mandate):
+            // A late one repairs a subscription that was paid without it, while its period runs.
+            guard standing.subscription.state == .running,
+                try tx.mandates.findActive(of: report.subscription) == nil
+            else { return true }
+            try keep(mandate, for: standing.subscription)
+            standing.subscription.takeMandate(at: log.now)
+            try save(standing, .paymentMethod)
+        case .ended(let reference):
+            guard let active = try tx.mandates.findActive(of: report.subscription) else { return true }
+            if let reference, try billing.secrets.open(active).reference != reference { return true }
+            try tx.mandates.move(active.id, from: .active, to: .dead)
+            guard standing.subscription.willRenew else { return true }
+            standing.subscription.refusal = .hard
+            standing.subscription.nextTryAt = nil
+            try saveRefusal(standing, order: nil, payment: nil)
+        }
+        return true
+    }
+}
+
+/// The claims of trials, which name nobody, so that they outlive an erasure.
+struct TrialClaims {
+    let secrets: MandateSecrets
+
+    func claim(of user: ID<User>, _ subscription: ManagedSubscription) -> TrialClaim {
+        claim(.user, user.rawValue, subscription)
+    }
+
+    func claim(
+        ofInstrument fingerprint: String, at account: AccountID, _ subscription: ManagedSubscription
+    ) -> TrialClaim {
+        claim(.instrument, "\(account.rawValue)/\(fingerprint)", subscription)
+    }
+
+    private func claim(_ kind: TrialClaim.Kind, _ text: String, _ subscription: ManagedSubscription) -> TrialClaim {
+        TrialClaim(
+            environment: subscription.environment, group: subscription.stackGroup, kind: kind,
+            digests: secrets.digests(text))
+    }
+}

@@ -1,0 +1,2 @@
+// Declarations of UIKit that PaydeskStoreKit uses.
+@MainActor public class UIWindowScene {}
