@@ -20,7 +20,7 @@ extension Migrations {
 
         ALTER TABLE payments ADD COLUMN contract {text};
         ALTER TABLE deliveries ADD COLUMN history {text} NOT NULL DEFAULT '[]';
-        CREATE INDEX orders_by_sku ON orders (sku, environment, platform, id);
+        CREATE INDEX orders_by_sku ON orders (sku, id);
         CREATE INDEX orders_by_place ON orders (environment, platform, id);
         CREATE INDEX orders_by_payday ON orders (paid_at) WHERE paid_at IS NOT NULL;
         CREATE INDEX orders_by_return ON orders (returned_at) WHERE returned_at IS NOT NULL;

@@ -34,5 +34,6 @@ package enum Migrations {
         Migration(number: 33, name: "console", sql: console, particular: auditKeepsMarks),
         Migration(number: 34, name: "snapshot keys", sql: snapshotKeys),
         Migration(number: 35, name: "renewals", sql: renewals, particular: grantsOfRenewals),
+        Migration(number: 36, name: "orders by sku", sql: ordersBySKU),
     ]
 }
