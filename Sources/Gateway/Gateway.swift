@@ -171,7 +171,8 @@ package final class Gateway: Sendable {
             settlements: settlements, ids: ids, random: random, time: time.real,
             publicURL: settings.publicURL)
         sessionRules = SessionRules(store: access, registry: registry, settings: settings)
-        let sessionOffers = SessionOffers(store: access, accounts: accounts, time: time)
+        let sessionOffers = SessionOffers(
+            store: access, accounts: accounts, secrets: settlements.billing.secrets, time: time)
         sessionCheckout = SessionCheckout(
             settlements: settlements, cashier: cashier, closing: orderClosing, offers: sessionOffers,
             time: time.real)
@@ -184,7 +185,7 @@ package final class Gateway: Sendable {
         refunds = Refunds(settlements: settlements, orders: orders, sending: sending)
         reconciliation = Reconciliation(
             settlements: settlements, orders: orders, attempts: paymentAttempts, closing: orderClosing,
-            opening: paymentOpening, sending: sending)
+            opening: paymentOpening, sending: sending, setups: mandateSetups)
         let walletPayments = WalletPayments(store: access, registry: registry, contracts: contracts)
         applePaySessions = ApplePaySessions(
             store: access, providers: providers, orders: orders, wallets: walletPayments, time: time)

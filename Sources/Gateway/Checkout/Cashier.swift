@@ -89,6 +89,7 @@ package struct Cashier: Sendable {
         guard request.currency == nil || request.currency == amount.currency else {
             throw .invalidRequest(field: "currency", reason: .orderCurrency(amount.currency))
         }
+        if found.mayHaveSetup { return try await openTrial(found, request, user: user, context: context) }
         let candidates = try await offers.candidates(for: found, amount, request, user: user)
         guard let account = candidates.accounts.first else { throw refusal(candidates, context) }
         var cancelled = AttemptCancellation()

@@ -18,11 +18,12 @@ package struct Contracts: Sendable {
         return try await contract(of: found.id)
     }
 
-    /// The text of a payment's QR code, for anybody who has the image's address.
+    /// The text of the QR code of a payment or a set-up, for anybody who has the image's address.
     ///
-    /// - Throws: `notFound`; `contractGone` where the order is not open.
-    package func qrText(_ payment: String) async throws(GatewayError) -> String {
-        guard let id = ID<Payment>(payment) else { throw .notFound }
+    /// - Throws: `notFound`; `contractGone` where the order is not open, or the set-up is over.
+    package func qrText(_ subject: String) async throws(GatewayError) -> String {
+        if let setup = ID<Setup>(subject) { return try await qrText(of: setup) }
+        guard let id = ID<Payment>(subject) else { throw .notFound }
         let (found, order) = try await store.read { db in
             let found = try db.payments.find(id).value()
             return (found, try found.flatMap { try db.orders.find($0.payment.order) })
@@ -30,6 +31,18 @@ package struct Contracts: Sendable {
         guard let found, let order, case .qr(let text)? = try instruction(found) else { throw .notFound }
         guard order.state == .open else { throw .contractGone }
         return text
+    }
+
+    private func qrText(of setup: ID<Setup>) async throws(GatewayError) -> String {
+        let found = try await store.read { db in try db.setups.find(setup) }
+        guard let found, case .qr(let text)? = try instruction(found) else { throw .notFound }
+        guard !found.state.isFinal else { throw .contractGone }
+        return text
+    }
+
+    /// The address of the image of a contract's QR code; nil for other contracts.
+    private func qrImageURL(_ instruction: PaymentInstruction, of subject: String) -> String? {
+        instruction.type == .qr ? "\(publicURL)/v1/public/payments/\(subject)/qr.svg" : nil
     }
 
     /// Returns the contract of an order's latest payment; for a free order, a contract without an action.
@@ -83,7 +96,7 @@ package struct Contracts: Sendable {
             order: order.id, payment: payment.id, provider: payment.account, status: payment.state,
             recurring: record.recurring, amount: payment.amount, expiresAt: order.expiresAt,
             pollAfterMilliseconds: Self.pollInterval, instruction: instruction,
-            qrImageURL: instruction.type == .qr ? "\(publicURL)/v1/public/payments/\(payment.id)/qr.svg" : nil,
+            qrImageURL: qrImageURL(instruction, of: payment.id.rawValue),
             renewal: renewal)
     }
 
@@ -92,20 +105,23 @@ package struct Contracts: Sendable {
     /// - Throws: `notFound` where its provider has not answered.
     func contract(_ opened: OpenedSetupRecord) throws(GatewayError) -> PaymentContract {
         let (setup, subscription) = (opened.setup, opened.subscription)
-        guard let order = opened.order, let sealed = setup.instruction else { throw .notFound }
-        let instruction: PaymentInstruction
-        do { instruction = try SealedInstruction.open(sealed, ofSetup: setup.id, by: keyRing) } catch {
-            throw .internalError
-        }
+        guard let order = opened.order, let instruction = try instruction(setup) else { throw .notFound }
         return PaymentContract(
             order: order, payment: nil, provider: setup.account, status: setup.state, recurring: true,
             amount: Money(value: 0, currency: subscription.price.currency), expiresAt: setup.expiresAt,
             pollAfterMilliseconds: Self.pollInterval, instruction: instruction,
+            qrImageURL: qrImageURL(instruction, of: setup.id.rawValue),
             renewal: RecurringContract(
                 subscription, setup: setup.id, nextAmount: opened.nextAmount, madeAt: setup.createdAt))
     }
 
     private static let pollInterval: Int64 = 2_000
+
+    /// The instruction of a set-up; nil where its provider has not answered.
+    func instruction(_ setup: SetupRecord) throws(GatewayError) -> PaymentInstruction? {
+        guard let sealed = setup.instruction else { return nil }
+        do { return try SealedInstruction.open(sealed, ofSetup: setup.id, by: keyRing) } catch { throw .internalError }
+    }
 
     /// The instruction of a payment; nil where its provider has not answered.
     func instruction(_ record: PaymentRecord) throws(GatewayError) -> PaymentInstruction? {

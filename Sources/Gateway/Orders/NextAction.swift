@@ -16,10 +16,15 @@ package enum NextAction: String, Encodable, Sendable, CaseIterable {
 extension NextAction {
     /// - Parameters:
     ///   - payments: the attempts, oldest first.
+    ///   - setup: the newest set-up of a trial's order, which has no payments.
     ///   - history: the order's timeline, oldest first.
-    init(_ order: Order, payments: [Payment], history: [TimelineEntry]) {
+    init(_ order: Order, payments: [Payment], setup: SetupRecord? = nil, history: [TimelineEntry]) {
         guard order.state == .open else {
             self = .none
+            return
+        }
+        if payments.isEmpty, let setup {
+            self = setup.nextAction
             return
         }
         guard let newest = payments.last else {
@@ -30,6 +35,16 @@ extension NextAction {
         case .failed, .cancelled: self = .retry
         case .created, .unknown, .succeeded: self = .wait
         case .pending: self = newest.isWorkedOn(history) || order.anomalies.contains(.amountMismatch) ? .wait : .pay
+        }
+    }
+}
+
+extension SetupRecord {
+    fileprivate var nextAction: NextAction {
+        switch state {
+        case .failed, .cancelled: .retry
+        case .created, .unknown, .succeeded: .wait
+        case .pending: .pay
         }
     }
 }

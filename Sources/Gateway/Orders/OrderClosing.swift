@@ -86,6 +86,7 @@ package struct OrderClosing: Sendable {
                 let open = try tx.payments.list(of: order.id).value().map(\.payment).filter { !$0.state.isFinal }
                 guard open.allSatisfy({ asked.contains($0.id) }) else { return nil }
                 try OrderWriter(settlement).close(current, reason: reason)
+                try settlement.managed.cancelTrial(of: current)
                 return try read(tx)
             }
             if let closed { return closed }

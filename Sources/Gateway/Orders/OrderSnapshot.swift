@@ -187,6 +187,7 @@ package struct OrderSnapshot: Sendable {
         if order.period == nil, order.terms.kind == .subscription {
             parts.subscription = try db.subscriptions.findID(of: order.id)
         }
+        if order.mayHaveSetup { parts.setup = try db.setups.find(of: order.id) }
         if audience == .admin { parts.mismatches = try db.mismatches.list(of: order.id) }
         let name = audience.showsNames ? try db.users.findExternalID(order.user) : nil
         self.init(order, parts, audience: audience, userName: name)
@@ -199,7 +200,7 @@ package struct OrderSnapshot: Sendable {
         let attempts = parts.payments.map(\.payment)
         payments = attempts.map { PaymentLine($0, failure: PaymentFailure($0, history: parts.timeline)) }
         returnedUnpaid = parts.payments.reduce(0) { $0 + $1.refunded + $1.lost }
-        nextAction = NextAction(order, payments: attempts, history: parts.timeline)
+        nextAction = NextAction(order, payments: attempts, setup: parts.setup, history: parts.timeline)
         provider =
             payments.isEmpty
             ? parts.storeAccount?.rawValue : (payments.first { $0.id == order.paidBy } ?? payments.last)?.provider

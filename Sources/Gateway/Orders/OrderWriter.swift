@@ -20,9 +20,9 @@ enum PlacedOrder: Sendable {
 struct OrderWriter {
     /// The largest number of a user's orders that may wait for payment.
     static let openOrders: Int64 = 20
-    private static let attemptLimit = 20
+    static let attemptLimit = 20
 
-    private let settlement: Settlement
+    let settlement: Settlement
 
     init(_ settlement: Settlement) { self.settlement = settlement }
 
@@ -66,7 +66,7 @@ struct OrderWriter {
             return .free(order.id)
         }
         if let managed, managed.isTrial {
-            let setup = try settlement.managed.intendTrial(managed, order, RetryRequest(request))
+            let setup = try settlement.managed.intendTrial(order, RetryRequest(request))
             try settlement.log.emit(.orderOpened, OrderSnapshot(made: order, timeline: [opened]))
             return .setup(order.id, setup)
         }

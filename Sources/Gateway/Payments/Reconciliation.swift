@@ -10,6 +10,7 @@ package struct Reconciliation: Sendable {
     let closing: OrderClosing
     let opening: PaymentOpening
     let sending: RefundSending
+    let setups: MandateSetups
 
     /// Seconds between two refreshes of an order.
     private static let refreshInterval: Int64 = 5
@@ -57,16 +58,18 @@ package struct Reconciliation: Sendable {
         try await reconcile(order, audit: context.audit)
     }
 
-    /// Queries each payment and refund of an order that is not final and settles the answers.
+    /// Queries each payment, set-up and refund of an order that is not final and settles the answers.
     func reconcile(_ order: ID<Order>, audit: AuditContext) async throws(GatewayError) {
         let now = time.now
-        let (expired, payments, refunds) = try await store.read { db in
+        let (expired, payments, refunds, setup) = try await store.read { db in
             let found = try db.orders.find(order)
             return (
                 try found?.state == .open && db.orders.hasExpired(order, at: now) ? found : nil,
-                try db.payments.list(of: order).value().map(\.payment), try db.refunds.list(of: order).value()
+                try db.payments.list(of: order).value().map(\.payment), try db.refunds.list(of: order).value(),
+                try found.flatMap { try OpenedSetupRecord.waiting(for: $0, from: db) }
             )
         }
+        if let setup { _ = try await setups.settle(setup, cancels: expired != nil, audit: audit) }
         if expired == nil {
             for payment in payments where !payment.state.isFinal {
                 try JobLease.requireRunning()

@@ -19,6 +19,12 @@ struct OpenedSetupRecord: Sendable {
             order: try setup.order ?? db.managedSubscriptions.orders(of: setup.subscription, limit: 1).last,
             nextAmount: ManagedSnapshots.nextAmount(record.subscription, change))
     }
+
+    /// Loads the set-up of a trial's order that is not final.
+    static func waiting(for order: Order, from db: any Database) throws -> OpenedSetupRecord? {
+        guard order.mayHaveSetup, let setup = try db.setups.find(of: order.id), !setup.state.isFinal else { return nil }
+        return try load(setup, from: db)
+    }
 }
 
 /// Opens, asks about and revokes mandates at their providers.
@@ -123,20 +129,36 @@ struct MandateSetups: Sendable {
 
     // MARK: Jobs
 
-    /// Queries a set-up that is not final, or cancels it where it has expired or its subscription has ended.
+    /// Queries a set-up that is not final, or cancels it where it has expired, its order is closed or its subscription
+    /// has ended.
     func reconcile(_ job: ClaimedJob) async throws(GatewayError) -> JobOutcome {
         let now = settlements.time.now
         guard let id = ID<Setup>(job.subject),
-            let found = try await store.read({ db in
-                try db.setups.find(id).flatMap { try OpenedSetupRecord.load($0, from: db) }
-            }), !found.setup.state.isFinal
+            let (found, isClosed) = try await store.read({ db -> (OpenedSetupRecord, Bool)? in
+                guard let setup = try db.setups.find(id), !setup.state.isFinal,
+                    let found = try OpenedSetupRecord.load(setup, from: db)
+                else { return nil }
+                let order = try setup.order.flatMap { try db.orders.find($0) }
+                return (found, order?.state == .closed)
+            })
         else { return .done }
-        let isOver = found.subscription.state == .ended || found.setup.expiresAt <= now
+        let isOver = isClosed || found.subscription.state == .ended || found.setup.expiresAt <= now
         guard try await settle(found, cancels: isOver, audit: job.audit) else { return .pending }
         try await store.write { tx in
             try tx.setups.setNextLook(now.adding(seconds: Self.interval), of: id)
         }
         return .done
+    }
+
+    /// Cancels the set-up of a subscription that is not final, where there is one.
+    ///
+    /// - Returns: false where its provider did not answer.
+    func cancelOpen(of subscription: ID<Subscription>, audit: AuditContext) async throws(GatewayError) -> Bool {
+        let open = try await store.read { db in
+            try db.setups.findOpen(of: subscription).flatMap { try OpenedSetupRecord.load($0, from: db) }
+        }
+        guard let open else { return true }
+        return try await settle(open, cancels: true, audit: audit)
     }
 
     /// Queries or cancels a set-up and records the answer.

@@ -28,9 +28,14 @@ extension RecurringContract {
 
 /// The language of a subscription's texts for its payer.
 enum SubscriptionLanguage {
-    static func of(_ subscription: ManagedSubscription) -> String {
-        subscription.locale?.lowercased().hasPrefix("zh") == true ? "zh-Hans" : "en"
+    static func of(_ subscription: ManagedSubscription) -> String { of(subscription.locale) }
+
+    /// Returns the first of the preferred languages that Paydesk has; nil where it has none of them.
+    static func first(of languages: [String]) -> String? {
+        languages.first { $0.lowercased().hasPrefix("zh") || $0.lowercased().hasPrefix("en") }
     }
+
+    static func of(_ locale: String?) -> String { locale?.lowercased().hasPrefix("zh") == true ? "zh-Hans" : "en" }
 }
 
 extension Contracts {

@@ -68,7 +68,9 @@ extension ManagedSubscriptionLedger {
     private func beginTrial(_ setup: SetupRecord, _ mandate: ProviderMandate, _ found: Standing) throws {
         var standing = found
         let subscription = standing.subscription
-        guard let order = try setup.order.flatMap({ try tx.orders.lock($0) }), subscription.state == .pending else {
+        guard let order = try setup.order.flatMap({ try tx.orders.lock($0) }), order.state == .open,
+            subscription.state == .pending
+        else {
             return try refuseTrial(setup, mandate, standing, reason: nil)
         }
         let isRunning =
@@ -102,6 +104,12 @@ extension ManagedSubscriptionLedger {
         try save(standing, .started, detail: "\(order.id) trial")
         try entitlements.recompute(order.id)
         if standing.subscription.cancellation == .replaced { try announceOverlap(standing) }
+    }
+
+    /// Has the open set-up of a closed order cancelled at its provider: nobody's trial begins after giving up.
+    func cancelTrial(of order: Order) throws {
+        guard order.mayHaveSetup, let setup = try tx.setups.find(of: order.id), !setup.state.isFinal else { return }
+        try cancelLater(setup)
     }
 
     /// Ends a trial that does not begin: nothing is charged, and what the set-up made is revoked.

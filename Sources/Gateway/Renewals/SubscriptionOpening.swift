@@ -78,7 +78,7 @@ extension ManagedSubscriptionLedger {
     }
 
     /// Writes the durable intent of a trial's set-up.
-    func intendTrial(_ plan: ManagedPlan, _ order: Order, _ request: RetryRequest) throws -> SetupIntent {
+    func intendTrial(_ order: Order, _ request: RetryRequest) throws -> SetupIntent {
         guard let period = order.period, let record = try tx.managedSubscriptions.find(period.subscription) else {
             throw StoreError.corrupt("an order has no subscription")
         }

@@ -202,6 +202,7 @@ package struct SessionCheckout: Sendable {
     ) async throws(GatewayError) -> PaymentContract? {
         let now = settlements.time.now
         guard order.state == .open, order.isFor(request) else { return nil }
+        if order.mayHaveSetup { return try await runningSetup(order, request) }
         let read = try await store.read { db -> (PaymentRecord, RecurringContract?)? in
             guard try !db.orders.hasExpired(order.id, at: now),
                 let last = try db.payments.list(of: order.id).value().last(where: { $0.payment.original == nil })
@@ -209,14 +210,33 @@ package struct SessionCheckout: Sendable {
             return (last, try Contracts.renewal(of: order, madeAt: last.payment.createdAt, in: db))
         }
         guard let (found, renewal) = read, !found.payment.state.isFinal, found.instruction != nil else { return nil }
-        let account = found.payment.account
-        let isAsked =
-            request.provider.map {
-                $0 == account.rawValue || $0 == settlements.providers.registry[account]?.manifest.kind
-            } ?? true
-        guard isAsked, let instruction = try contracts.instruction(found), request.accept.contains(instruction.type)
+        guard isAsked(found.payment.account, by: request), let instruction = try contracts.instruction(found),
+            request.accept.contains(instruction.type)
         else { return nil }
         return try contracts.contract(order, found, opened: instruction, renewal: renewal)
+    }
+
+    /// Finds the contract of the set-up of a trial's open order that is what the request asks for.
+    private func runningSetup(
+        _ order: Order, _ request: CheckoutRequest
+    ) async throws(GatewayError) -> PaymentContract? {
+        let now = settlements.time.now
+        let found = try await store.read { db -> OpenedSetupRecord? in
+            guard try !db.orders.hasExpired(order.id, at: now), let setup = try db.setups.find(of: order.id) else {
+                return nil
+            }
+            return try OpenedSetupRecord.load(setup, from: db)
+        }
+        guard let found, !found.setup.state.isFinal, isAsked(found.setup.account, by: request),
+            let instruction = try contracts.instruction(found.setup), request.accept.contains(instruction.type)
+        else { return nil }
+        return try contracts.contract(found)
+    }
+
+    private func isAsked(_ account: AccountID, by request: CheckoutRequest) -> Bool {
+        request.provider.map {
+            $0 == account.rawValue || $0 == settlements.providers.registry[account]?.manifest.kind
+        } ?? true
     }
 }
 

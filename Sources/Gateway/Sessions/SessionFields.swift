@@ -11,6 +11,8 @@ package struct SessionFields: Sendable {
     package var accept: Set<ContractType>?
     package var returnURL: String?
     package var locale: String?
+    /// The language of a subscription's terms where neither the call nor the session names one.
+    package var termsLocale: String?
     package var metadata: [String: String]?
     /// The payer's address; nil where it is not known.
     package var payerAddress: IPAddress?
@@ -57,10 +59,12 @@ struct SessionTerms: Sendable {
         let returnURL = try returnURL(fields.returnURL)
         if let locale = session.locale { try agree(fields.locale, locale, "locale") }
         try agree(fields.metadata, sale.metadata, "metadata")
-        return CheckoutRequest(
+        var request = CheckoutRequest(
             sku: sku, quantity: sale.quantity, days: fields.days ?? sale.days ?? chosen, platform: sale.platform,
             currency: currency, provider: provider, accept: accept, returnURL: returnURL,
             locale: fields.locale ?? session.locale, metadata: sale.metadata, payerAddress: fields.payerAddress)
+        request.termsLocale = request.locale ?? fields.termsLocale
+        return request
     }
 
     /// Makes the request of another attempt.

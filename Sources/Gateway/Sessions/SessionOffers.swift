@@ -16,6 +16,8 @@ struct SessionPlan: Sendable {
     let obstacle: Obstacle?
     /// True where the payer has to choose one of its options first.
     let needsDays: Bool
+    /// The managed subscription that it would begin; nil for other SKUs.
+    let subscription: SessionSubscription?
 }
 
 /// The SKUs of a session at one moment.
@@ -51,6 +53,9 @@ struct SessionPlans: Sendable {
             }
     }
 
+    /// The place where the only SKU, which is owned, is managed; nil where nothing has to be managed.
+    var manage: SubscriptionSnapshot.Source? { offer == .owned ? plans.first?.subscription?.manage : nil }
+
     var codes: [SKUCode] { plans.map(\.code) }
 
     /// Returns the plan that a session has chosen: the only SKU, or the payer's choice.
@@ -71,13 +76,14 @@ struct SessionPlans: Sendable {
 struct SessionOffers: Sendable {
     let store: StoreAccess
     let accounts: Accounts
+    let secrets: MandateSecrets
     let time: BusinessTime
 
     /// Reads the SKUs of a session: those that its maker named, else every one that platform and currency can be sold.
     func plans(of caller: AuthenticatedSession) async throws(GatewayError) -> SessionPlans {
         let (session, now) = (caller.session, time.now)
-        let sale = session.sale
-        let (skus, overrides, grants, had) = try await store.read { db in
+        let (sale, secrets) = (session.sale, secrets)
+        let (skus, overrides, grants, had, subscriptions) = try await store.read { db in
             let skus: [SKU]
             if sale.skus.isEmpty {
                 skus = try db.skus.listActive()
@@ -88,7 +94,8 @@ struct SessionOffers: Sendable {
             let grants = try db.grants.list(of: session.user).value()
             let free = try skus.filter { $0.once == .ever && $0.offeredPrices.contains(where: \.isZero) }
                 .compactMap(\.code).filter { try db.orders.hasFree(of: session.user, sku: $0) }
-            return (skus, try db.accounts.listOverrides().value(), grants, Set(free))
+            let subscriptions = try SubscriptionHoldings(of: session.user, skus, at: now, secrets, in: db)
+            return (skus, try db.accounts.listOverrides().value(), grants, Set(free), subscriptions)
         }
         let configured = accounts.configured(with: overrides)
         let running = EntitlementRules.fold(grants, now: now).entitlements.filter {
@@ -97,7 +104,8 @@ struct SessionOffers: Sendable {
         let run = Set(running.filter { $0.grant.environment == .production }.map(\.grant.sku))
         let owned = grants.filter { $0.term == .perpetual && $0.revocation == nil }
         let reading = PlanReading(
-            sale: sale, user: caller.user, accounts: configured, owned: owned, hadFree: had, running: run)
+            sale: sale, user: caller.user, accounts: configured, owned: owned, hadFree: had, running: run,
+            subscriptions: subscriptions, now: now)
         let serves = configured.contains {
             $0.enabled && $0.routing.weight > 0
                 && ($0.routing.platforms.isEmpty || $0.routing.platforms.contains(sale.platform))
@@ -117,6 +125,8 @@ private struct PlanReading {
     let hadFree: Set<SKUCode>
     /// The SKUs of which the user has a running grant for real money.
     let running: Set<SKUCode>
+    let subscriptions: SubscriptionHoldings
+    let now: Timestamp
 
     func plan(_ sku: SKU) -> SessionPlan? {
         guard let code = sku.code else { return nil }
@@ -127,8 +137,12 @@ private struct PlanReading {
         let able = ableAccounts(sku, prices)
         let needsDays =
             !sku.options.isEmpty && sale.days == nil && !able.contains { $0.manifest.goods == .appleProducts }
+        let subscription = prices.first.flatMap {
+            subscriptions.subscription(to: sku, at: $0, through: able, now: now)
+        }
+        let obstacle = obstacle(sku, code, prices, able) ?? (subscription?.manage == nil ? nil : .owned)
         return SessionPlan(
-            sku: sku, code: code, obstacle: obstacle(sku, code, prices, able), needsDays: needsDays)
+            sku: sku, code: code, obstacle: obstacle, needsDays: needsDays, subscription: subscription)
     }
 
     private func ableAccounts(_ sku: SKU, _ prices: [Money]) -> [ConfiguredAccount] {

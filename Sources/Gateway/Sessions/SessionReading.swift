@@ -103,12 +103,18 @@ package struct SessionReading: Sendable {
     }
 
     private func attempt(_ found: FoundOrder) throws(GatewayError) -> CashierFacts.OrderFacts.Attempt {
-        guard let newest = found.newest, let instruction = try contracts.instruction(newest) else { return .none }
+        guard let instruction = try instruction(found) else { return .none }
         switch found.snapshot.nextAction {
         case .retry: return .ended
         case .wait: return .awaited
         case .pay, .none: return .open(instruction.type)
         }
+    }
+
+    /// The instruction of the newest attempt, for a trial of its set-up.
+    private func instruction(_ found: FoundOrder) throws(GatewayError) -> PaymentInstruction? {
+        if let setup = found.setup { return try contracts.instruction(setup.setup) }
+        return try found.newest.flatMap(contracts.instruction)
     }
 }
 
@@ -123,7 +129,8 @@ extension CashierFacts.OrderFacts {
             duplicate: Self.duplicate(order, further, parts.refunds),
             latePayment: order.anomalies.contains(.latePayment) && order.state == .closed
                 ? Self.way(of: further, parts.refunds) : nil,
-            closing: closing == "expired" ? "expired" : "cancelled", attempt: attempt)
+            closing: closing.flatMap { ["expired", "trial_used"].contains($0) ? $0 : nil } ?? "cancelled",
+            attempt: attempt)
     }
 
     private static func duplicate(

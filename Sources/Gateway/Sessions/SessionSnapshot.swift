@@ -47,8 +47,10 @@ package struct SessionSnapshot: Encodable, Sendable {
     @Nullable package private(set) var order: OrderSnapshot?
     @Nullable package private(set) var contract: PaymentContract?
     @Nullable package private(set) var granted: Granted?
-    /// The sentence of each subscription that Paydesk renews, by SKU; empty while it renews none.
-    package let terms: [String: String]
+    /// The sentence of each subscription that Paydesk renews, by SKU.
+    package private(set) var terms: SessionTermsBySKU
+    /// The place where the subscription that keeps the only SKU from being sold is managed: `app_store`, `paydesk`.
+    @Nullable package private(set) var manage: String?
     package let branding: Branding
 
     /// - Parameter cashier: nil for a portal.
@@ -75,16 +77,18 @@ package struct SessionSnapshot: Encodable, Sendable {
         order = cashier?.order
         contract = cashier?.contract
         granted = cashier?.granted
-        terms = [:]
+        terms = SessionTermsBySKU(cashier?.plans.plans ?? [], locale: session.locale)
+        manage = cashier?.plans.manage?.rawValue
         self.branding = branding
     }
 }
 
 extension SessionSnapshot {
-    /// Returns the session with its order's messages in the first of the languages that Paydesk has, else in English.
+    /// Returns the session with its texts in the first of the languages that Paydesk has, else in English.
     package func speaking(_ languages: [String]) -> SessionSnapshot {
         var snapshot = self
         snapshot.order = order?.speaking(languages)
+        snapshot.terms.locale = SubscriptionLanguage.first(of: languages)
         return snapshot
     }
 }

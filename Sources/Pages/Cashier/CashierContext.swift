@@ -73,14 +73,16 @@ struct CashierContext {
         guard state == .cashier(.methods), let order = frame.session?.order, order.next_action == "retry" else {
             return nil
         }
-        guard let newest = order.newest, newest.status != "cancelled" else {
+        // A trial has no payment, and its set-up says in the contract how it ended.
+        let newest = order.newest
+        guard (newest?.status ?? frame.session?.contract?.status) == "failed" else {
             return context([
                 "reason": "cancelled", "title": t["alert_cancelled"], "text": t["alert_cancelled_text"], "mild": true,
             ])
         }
-        let message = newest.failure.flatMap { $0.message.isEmpty ? nil : PageWords.sentences($0.message) }
+        let message = newest?.failure.flatMap { $0.message.isEmpty ? nil : PageWords.sentences($0.message) }
         return context([
-            "reason": "failed", "failure": newest.failure?.reason, "title": message?.first ?? t["alert_failed"],
+            "reason": "failed", "failure": newest?.failure?.reason, "title": message?.first ?? t["alert_failed"],
             "text": message == nil ? t["alert_failed_text"] : message?.rest, "mild": false,
         ])
     }

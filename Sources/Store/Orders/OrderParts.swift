@@ -10,6 +10,8 @@ package struct OrderParts: Sendable {
     package var storeAccount: AccountID?
     /// The subscription whose period the order paid.
     package var subscription: ID<Subscription>?
+    /// The newest set-up of a trial's order.
+    package var setup: SetupRecord?
 
     /// Mismatches; empty unless they were requested.
     package var mismatches: [Mismatch] = []
@@ -42,6 +44,7 @@ extension OrderQueries {
             WHERE p.order_id IN (\($0))
             """
         }
+        let trials = try rowsOf("setups", "id", orders.filter(\.mayHaveSetup).map(\.id))
         let mismatches = withMismatches ? try rowsOf("mismatches", "n", paid) : [:]
         return try ids.map { id throws(StoreError) in
             let key = id.rawValue
@@ -53,7 +56,13 @@ extension OrderQueries {
             parts.mismatches = try (mismatches[key] ?? []).map(Mismatch.init(row:))
             parts.storeAccount = try accounts[key]?.first?.account("account")
             parts.subscription = try subscriptions[key]?.first?.id("id")
+            parts.setup = try trials[key]?.last.map(SetupRecord.init(row:))
             return parts
         }
     }
+}
+
+extension Order {
+    /// True for an order that begins a trial: it costs nothing, and a set-up stands in the place of a payment.
+    package var mayHaveSetup: Bool { period?.index == 0 && amount?.isZero == true }
 }

@@ -82,6 +82,11 @@ extension SetupQueries {
             .map(SetupRecord.init(row:))
     }
 
+    /// Counts the set-ups that a trial's order has had.
+    package func count(of order: ID<Order>) throws(StoreError) -> Int64 {
+        try db.row("SELECT COUNT(*) AS n FROM setups WHERE order_id = ?", order)?.int("n") ?? 0
+    }
+
     /// Finds the set-up of a subscription that is not final.
     package func findOpen(of subscription: ID<Subscription>) throws(StoreError) -> SetupRecord? {
         try db.row(

@@ -9,6 +9,8 @@ struct CashierForms {
     let call: Call
     let caller: AuthenticatedSession
     let form: [String: String]
+    /// The language of the page on which the form stands.
+    let locale: PageLocale
 
     private var id: String { caller.id.rawValue }
 
@@ -49,6 +51,8 @@ struct CashierForms {
         var fields = SessionFields(
             provider: isFree ? nil : String(parts[0]), accept: isFree ? nil : [type],
             returnURL: "\(gateway.settings.publicURL)\(CashierDoor.path(id))")
+        // The payer has agreed to the sentence of the page.
+        fields.termsLocale = locale.rawValue
         fields.payerAddress = call.from.address(call.request.headerFields)
         _ = try await gateway.sessionCheckout.open(fields, caller, context: context)
     }

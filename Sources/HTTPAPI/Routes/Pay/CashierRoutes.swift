@@ -93,7 +93,9 @@ struct CashierRoutes {
             return try await pages.page(
                 call, caller, token: token, notice: CashierPages.Notice(alert: .forbidden, status: .forbidden))
         }
-        let forms = CashierForms(gateway: gateway, call: call, caller: caller, form: form)
+        let forms = CashierForms(
+            gateway: gateway, call: call, caller: caller, form: form,
+            locale: pages.locale(caller.session.locale, call.languages))
         if try await forms.lacksAgreement() {
             return try await pages.page(call, caller, token: token, notice: CashierPages.Notice(alert: .terms))
         }

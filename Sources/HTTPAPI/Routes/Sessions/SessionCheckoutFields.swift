@@ -21,6 +21,7 @@ struct SessionCheckoutFields: Decodable {
             accept: try accept.map { types throws(GatewayError) in try CheckoutFields.accept(types) },
             returnURL: return_url)
         fields.locale = try locale.map(CheckoutFields.locale)
+        fields.termsLocale = call.languages.first
         fields.metadata = metadata
         fields.payerAddress = call.payerAddress
         return fields

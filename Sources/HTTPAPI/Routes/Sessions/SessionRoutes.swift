@@ -160,6 +160,8 @@ extension Shape {
                 "expires_at": .time.orNull, "perpetual": .boolean, "units": .map(.integer),
             ]).orNull.noted("What a paid order gave."),
             "terms": .map(.string).noted("The sentence of each subscription that Paydesk renews, by SKU."),
+            "manage": .words(SubscriptionSnapshot.Source.self).orNull.noted(
+                "Where the subscription is managed that keeps the only SKU from being sold again."),
             "branding": branding,
         ]))
 }

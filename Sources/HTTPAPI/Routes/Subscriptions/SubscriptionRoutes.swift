@@ -103,7 +103,7 @@ struct SubscriptionRoutes {
                             "external_id": .string(1...255), "user_id": .string, "sku": .string, "account": .string,
                             "mandate": .object(["reference": .string], optional: ["customer": .string.orNull]),
                             "period_end": .time,
-                        ], optional: ["period_start": .time.orNull, "price": .money.orNull])),
+                        ], optional: ["period_start": .time.orNull, "price": .price.orNull])),
                 answers: .data(.subscription), refuses: [.conflict, .providerUnavailable], handle: importOne),
             Route(
                 "announcePrice", .post, "/v1/admin/skus/{id}/price-change", .key([.admin]), .subscriptions,
@@ -112,7 +112,7 @@ struct SubscriptionRoutes {
                     It holds from each one's first period that starts at or after `effective_at`. A higher price needs \
                     the notice of `billing.notice_days`.
                     """,
-                body: .json(.object(["prices": .list(.money, 1...200), "effective_at": .time])),
+                body: .json(.object(["prices": .list(.price, 1...200), "effective_at": .time])),
                 answers: .data(.object(["id": .id("prc"), "affected": .integer])), refuses: [.skuNotFound],
                 handle: announcePrice),
             Route(

@@ -129,11 +129,11 @@ export class Flow {
    * @param {Alert | null} alert
    */
   async show(session, alert = null) {
-    this.session = { ...session, chosen: this.host.chosen ?? session.chosen, manage: this.main.dataset.manage ?? null };
+    this.session = { ...session, chosen: this.host.chosen ?? session.chosen };
     let { state, reason } = this.effective();
     // What this page's payer has done, the server may not know yet.
     if (state === "checking" && this.session.order && !this.returned) this.session.order = { ...this.session.order, next_action: "wait" };
-    const attempt = newestOf(session)?.id ?? session.contract?.payment_id ?? "";
+    const attempt = newestOf(session)?.id ?? session.contract?.payment_id ?? session.contract?.setup_id ?? "";
     const signature = [state, reason ?? "", session.order?.id ?? "", attempt, session.order?.status ?? "", session.order?.next_action ?? "", this.host.chosen?.sku ?? ""].join("|");
     if (signature !== this.drawn || alert) {
       await this.load(state);

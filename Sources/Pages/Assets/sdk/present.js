@@ -63,10 +63,12 @@ function failed(f) {
   const order = f.session?.order;
   if (f.state !== "methods" || order?.next_action !== "retry") return null;
   const newest = order.payments[order.payments.length - 1];
-  if (!newest || newest.status === "cancelled") return { reason: "cancelled", title: f.t.alert_cancelled ?? "", text: f.t.alert_cancelled_text, mild: true };
-  const message = newest.failure?.message;
+  // A trial has no payment, and its set-up says in the contract how it ended.
+  const status = newest?.status ?? f.session.contract?.status;
+  if (status !== "failed") return { reason: "cancelled", title: f.t.alert_cancelled ?? "", text: f.t.alert_cancelled_text, mild: true };
+  const message = newest?.failure?.message;
   const [, first, rest] = /^(.+?(?:[.] |。))(.+)$/.exec(message ?? "") ?? [];
-  return { reason: "failed", failure: newest.failure?.reason ?? null, title: first?.trim() ?? (message || (f.t.alert_failed ?? "")), text: message ? rest ?? null : f.t.alert_failed_text };
+  return { reason: "failed", failure: newest?.failure?.reason ?? null, title: first?.trim() ?? (message || (f.t.alert_failed ?? "")), text: message ? rest ?? null : f.t.alert_failed_text };
 }
 
 /** @param {Facts} f @param {string} kind @param {string} title @param {Alert | null} alert */
