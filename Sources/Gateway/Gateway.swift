@@ -156,7 +156,7 @@ package final class Gateway: Sendable {
         paymentAttempts = PaymentAttempts(settlements: settlements)
         paymentOpening = PaymentOpening(settlements: settlements, contracts: contracts, random: random, logger: logger)
         mandateSetups = MandateSetups(settlements: settlements, contracts: contracts, logger: logger)
-        billingHold = BillingHolds(settlements: settlements, logger: logger)
+        billingHold = BillingHolds(settlements: settlements, meter: renewalMeter, logger: logger)
         priceAnnouncements = PriceAnnouncements(settlements: settlements)
         subscriptionImport = SubscriptionImport(settlements: settlements)
         subscriptionList = SubscriptionList(store: access, time: time)

@@ -187,14 +187,49 @@ struct ProcessTests {
         try FileManager.default.createDirectory(
             atPath: copy.folder.path + "/var", withIntermediateDirectories: true)
         try FileManager.default.copyItem(
-            atPath: installation.folder.path + "/copy.db", toPath: copy.folder.path + "/var/paydesk.db")
-        try FileManager.default.copyItem(
             atPath: installation.folder.path + "/var/development-secrets.json",
             toPath: copy.folder.path + "/var/development-secrets.json")
+        let restored = try await copy.run("restore", installation.folder.path + "/copy.db")
+        #expect(restored.status == 0, "\(restored.errors)")
         #expect(try await copy.run("check").status == 0)
         try await copy.whileServing { _ in
             let status = try await copy.status(order, token)
             #expect(status == "paid")
+        }
+    }
+
+    @Test
+    func `a backup replaces a database that nobody serves, and holds the charges`() async throws {
+        let installation = try Installation()
+        let token = try await installation.token()
+        var kept = ""
+        var lost = ""
+        try await installation.whileServing { _ in
+            kept = try await installation.buy(token)
+            _ = try await installation.run("backup", "copy.db")
+            lost = try await installation.buy(token)
+            let served = try await installation.run("restore", "copy.db", "--replace")
+            #expect(served.status == 3 && served.errors.contains("in use by process"), "\(served.errors)")
+        }
+        try installation.folder.write("other.db", "no database")
+        for (arguments, reason) in [
+            (["copy.db"], "--replace"), (["none.db", "--replace"], "there is no file none.db"),
+            (["other.db", "--replace"], "other.db is no backup of Paydesk"),
+        ] {
+            let refused = try await installation.command(["restore"] + arguments)
+            #expect(refused.status == 2 && refused.errors.contains(reason), "\(refused.errors)")
+        }
+        let restored = try await installation.run("restore", "copy.db", "--replace")
+        #expect(restored.status == 0, "\(restored.errors)")
+        let left = try FileManager.default.contentsOfDirectory(atPath: installation.folder.path + "/var")
+        #expect(!left.contains { $0.contains("restoring") }, "\(left)")
+        let doctor = try await installation.run("doctor", "--offline")
+        #expect(doctor.output.contains("paydesk restore of copy.db"), "\(doctor.output)")
+        try await installation.whileServing { _ in
+            let (held, gone) = (
+                try await installation.status(kept, token), try await installation.status(lost, token)
+            )
+            #expect(held == "paid" && gone == nil)
         }
     }
 

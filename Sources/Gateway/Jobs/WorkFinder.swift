@@ -47,7 +47,11 @@ package struct WorkFinder: Sendable {
         }
         if let failure { throw failure }
         let overdue = time.now.adding(seconds: -Self.overdueSeconds)
-        renewals.setOverdue(try await store.report { db in try db.managedSubscriptions.countDue(before: overdue) })
+        let (count, isHeld) = try await store.report { db in
+            (try db.managedSubscriptions.countDue(before: overdue), try db.billingHold.find() != nil)
+        }
+        renewals.setOverdue(count)
+        renewals.setHeld(isHeld)
         return .again(after: isMore ? 0 : Self.findInterval)
     }
 

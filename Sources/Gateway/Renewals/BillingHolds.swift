@@ -20,6 +20,7 @@ package struct BillingState: Encodable, Sendable {
 /// Holds every charge of a mandate, after a database was restored that does not know what the last days charged.
 package struct BillingHolds: Sendable {
     let settlements: SettlementRunner
+    let meter: RenewalMeter
     let logger: Logger
 
     private static let page: Int64 = 100
@@ -41,7 +42,7 @@ package struct BillingHolds: Sendable {
 
     /// Begins a hold; one that is there keeps its beginning.
     package func begin(reason: String, context: CallContext) async throws(GatewayError) -> BillingState {
-        try await settlements.run(context.audit) { settlement in
+        let state = try await settlements.run(context.audit) { settlement in
             try settlement.tx.billingHold.begin(at: settlement.now, reason: reason)
             try settlement.tx.jobs.ensure(
                 settlement.ids.make(), kind: JobKind.checkHeldCharges.rawValue, subject: "", at: settlement.now)
@@ -49,6 +50,8 @@ package struct BillingHolds: Sendable {
             try settlement.log.audit(subject: "billing", "billing.held", before: "", after: "held", reason: reason)
             return try Self.state(in: settlement.tx, at: settlement.now)
         }
+        meter.setHeld(true)
+        return state
     }
 
     /// Ends a hold.
@@ -56,7 +59,7 @@ package struct BillingHolds: Sendable {
     /// - Parameter acceptsUnchecked: true to end it although some providers were not asked.
     /// - Throws: `chargesUnchecked`.
     package func end(acceptsUnchecked: Bool, context: CallContext) async throws(GatewayError) -> BillingState {
-        try await settlements.run(context.audit) { settlement in
+        let state = try await settlements.run(context.audit) { settlement -> BillingState in
             guard let hold = try settlement.tx.billingHold.find() else { return BillingState(hold: nil) }
             let unchecked = try settlement.tx.billingHold.countUnchecked(since: hold.since)
             guard unchecked == 0 || acceptsUnchecked else { throw GatewayError.chargesUnchecked(unchecked) }
@@ -64,6 +67,8 @@ package struct BillingHolds: Sendable {
             try settlement.log.audit(subject: "billing", "billing.released", before: "held", after: "")
             return BillingState(hold: nil)
         }
+        meter.setHeld(false)
+        return state
     }
 
     /// Asks the providers of the running subscriptions for charges that the database does not know, and adopts them.

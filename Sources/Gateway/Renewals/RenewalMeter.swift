@@ -3,12 +3,12 @@ import Metrics
 import ProviderKit
 import Synchronization
 
-/// Counts the charges of mandates by their outcome, `paydesk_renewals_total{outcome}`, and holds the number of renewals
-/// that are overdue.
+/// Counts the charges of mandates by their outcome, `paydesk_renewals_total{outcome}`, and keeps the number of renewals
+/// that are overdue and the state of the hold.
 package final class RenewalMeter: Sendable {
-    /// The end of a call that charges a mandate.
+    /// The end of a call that charges a mandate, or `lapsed` for a renewal that ended without one.
     enum Outcome: String, CaseIterable {
-        case succeeded, pending, soft, hard, unknown, unavailable
+        case succeeded, pending, soft, hard, unknown, unavailable, lapsed
         case actionRequired = "action_required"
 
         init(_ report: PaymentReport) {
@@ -28,6 +28,7 @@ package final class RenewalMeter: Sendable {
 
     private let counters: [Outcome: Counter]
     private let waiting = Atomic<Int64>(0)
+    private let held = Atomic<Bool>(false)
 
     init() {
         counters = Dictionary(
@@ -40,6 +41,11 @@ package final class RenewalMeter: Sendable {
 
     /// The subscriptions whose act was due ten minutes before the last search for work.
     package var overdue: Int64 { waiting.load(ordering: .relaxed) }
+
+    /// True while no mandate is charged, as this node saw it last.
+    package var isHeld: Bool { held.load(ordering: .relaxed) }
+
+    func setHeld(_ isHeld: Bool) { held.store(isHeld, ordering: .relaxed) }
 
     func setOverdue(_ count: Int64) { waiting.store(count, ordering: .relaxed) }
 }

@@ -5,6 +5,8 @@ import Store
 /// The next step of a subscription's job, whose intent is durable.
 enum RenewalStep: Sendable {
     case done
+    /// The subscription has ended without a try that reached its provider.
+    case lapsed
     /// The account starts as many charges as it may at once.
     case later
     /// The charge to make, or to repeat with the same key.
@@ -44,7 +46,7 @@ extension ManagedSubscriptionLedger {
             // By time alone: at the period's end, however late this job runs.
             let isAtEnd = !standing.facts.hasOpenOrder && reason != .lapsed
             try end(standing, reason, at: isAtEnd ? standing.subscription.periodEnd : log.now)
-            return .done
+            return reason == .lapsed ? .lapsed : .done
         case .begin:
             guard hasAccount(standing.subscription) else { return .waitForAccount }
             return try begin(standing)

@@ -22,6 +22,9 @@ struct Renewals: Sendable {
             let step = try await settlements.run(job.audit) { settlement in try settlement.managed.step(id) }
             switch step {
             case .done: return .done
+            case .lapsed:
+                meter.count(.lapsed)
+                return .done
             case .later: return .again(after: 1)
             case .waitForAccount:
                 logger.warning(

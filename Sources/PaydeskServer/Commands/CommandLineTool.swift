@@ -11,7 +11,7 @@ struct CommandLineTool: AsyncParsableCommand {
         version: Release.version,
         subcommands: [
             Serve.self, Migrate.self, Doctor.self, Keys.self, Token.self, Catalog.self, Check.self, Verify.self,
-            Replay.self, Backup.self, MovableClock.self, Conformance.self,
+            Replay.self, Backup.self, Restore.self, MovableClock.self, Conformance.self,
         ])
 
     /// The provider kinds of this binary; task-local, because the parser makes the commands.

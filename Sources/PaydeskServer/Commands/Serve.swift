@@ -70,6 +70,7 @@ struct Serve: AsyncParsableCommand {
             }
             let renewals = composition.gateway.renewalMeter
             metrics.observe(gauge: "paydesk_renewals_overdue") { renewals.overdue }
+            metrics.observe(gauge: "paydesk_billing_hold") { renewals.isHeld ? 1 : 0 }
             try await waiting { try await prepare(composition.gateway, configuration) }
             warnOfSettings(composition.gateway.registry, logger)
             let census = NodeCensus(store: store, pause: SystemDependencies.pause)

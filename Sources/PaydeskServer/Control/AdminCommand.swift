@@ -14,6 +14,7 @@ enum AdminCommand: Codable, Sendable {
     case backup(path: String)
     case reseal
     case rotateSigning
+    case holdBilling(reason: String)
     case readClock
     case moveClock(ClockRequest)
 }
@@ -27,6 +28,7 @@ enum AdminResult: Codable, Sendable {
     case backedUp(path: String)
     case resealed(ResealedSecrets)
     case rotated(kid: String)
+    case held
     case clock(ClockView)
     case refused(message: String, exitCode: Int32)
 }
@@ -52,6 +54,9 @@ extension AdminCommand {
             case .moveClock(let request):
                 return .clock(try await gateway.businessClock.move(request, context: context))
             case .rotateSigning: return .rotated(kid: try await gateway.signedSnapshots.rotate(context: context))
+            case .holdBilling(let reason):
+                _ = try await gateway.billingHold.begin(reason: reason, context: context)
+                return .held
             case .reseal: return .resealed(try await gateway.secrets.reseal())
             case .backup(let path):
                 guard let engine = gateway.store.engine as? SQLiteEngine else {

@@ -36,6 +36,14 @@ extension AdminCommand {
         } catch {
             throw .store(error)
         }
+        return try await perform(in: store, configuration, providers: providers)
+    }
+
+    /// Runs the command on an open database, and closes it.
+    func perform(
+        in store: Store, _ configuration: Configuration, providers: [any PaymentProvider.Type]
+    ) async throws(CommandError) -> AdminResult {
+        let isBackup = if case .backup = self { true } else { false }
         // Only a move of the clock calls providers and endpoints.
         let transport = AsyncTransport()
         let webhooks = OutgoingWebhooks(
