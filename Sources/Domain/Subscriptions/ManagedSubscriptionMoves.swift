@@ -77,7 +77,7 @@ extension ManagedSubscription {
 
     /// Gives the access of the running period back after the end, because the money did not go back.
     ///
-    /// Nothing renews: it stays ended, and the access lasts to the period's end.
+    /// The subscription stays ended and does not renew; its access lasts to the end of the period.
     package mutating func reinstate() { endedAt = periodEnd }
 
     /// Moves the period's end, from which the next periods are counted then.

@@ -260,7 +260,7 @@ extension OrderQueries {
             conditions.append("\(time) >= ?")
             arguments.append(from)
         }
-        // One lower bound: an index begins at the one that it is given, not at the higher of two.
+        // Only the higher of the two lower bounds is given: an index search begins at one bound.
         if !isDescending, let cursor = window.cursor, cursor >= first ?? "" {
             conditions.append("\(id) > ?")
             arguments.append(cursor)
