@@ -127,6 +127,17 @@ struct BadInputTests {
         }
     }
 
+    /// The mark U+1F3FB joins the "~" before it in one `Character`; a user's id may begin with it.
+    @Test(arguments: [
+        "/v1/admin/purchases?cursor=5~Xcode~%F0%9F%8F%BBx", "/v1/admin/audit?cursor=5~1~%F0%9F%8F%BBx",
+    ])
+    func `a cursor is split between bytes`(_ path: String) async throws {
+        try await withCounter { counter in
+            let reply = try await counter.get(path, counter.adminKey)
+            #expect(reply.status == 200, "\(reply)")
+        }
+    }
+
     @Test(arguments: [
         "javascript:alert(1)", "JavaScript:alert(1)", "data:text/html,x", "vbscript:x", "file:///etc/passwd",
         "//evil.example", "/relative", "https://user@app.example", "https://app.example\\@evil.example",

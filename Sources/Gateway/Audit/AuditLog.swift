@@ -37,10 +37,9 @@ package struct AuditLog: Sendable {
         subject: String?, user: ExternalUserID?, actor: String? = nil, from: Timestamp? = nil, to: Timestamp? = nil,
         cursor: String?, limit: Int64
     ) async throws(GatewayError) -> Page<AuditView> {
-        let cursor = try Cursor(cursor) { text -> AuditCursor? in
-            let parts = text.split(separator: "~", maxSplits: 2).map(String.init)
-            guard parts.count == 3, let at = Int64(parts[0]), let position = Int64(parts[1]) else { return nil }
-            return AuditCursor(at: Timestamp(at), subject: parts[2], position: position)
+        let cursor = try Cursor(threeParts: cursor) { at, position, subject -> AuditCursor? in
+            guard let at = Int64(at), let position = Int64(position) else { return nil }
+            return AuditCursor(at: Timestamp(at), subject: subject, position: position)
         }
         let found = try await store.report { db -> [AuditView] in
             var (subject, actor) = (subject, actor)

@@ -69,3 +69,22 @@ extension Cursor where Position == String {
         try self.init(text) { ID<Subject>($0)?.rawValue }
     }
 }
+
+extension Cursor {
+    /// The cursor of a list that is sorted by three columns, joined by "~"; the last one may contain that sign.
+    ///
+    /// It is split between bytes: a combining mark at the beginning of the last part would join the sign before it in
+    /// one `Character`.
+    ///
+    /// - Parameter parse: reads the parts; returns nil where one of them is no value of its column.
+    init(
+        threeParts text: String?, _ parse: (_ first: String, _ second: String, _ rest: String) -> Position?
+    ) throws(GatewayError) {
+        try self.init(text) { text in
+            let parts = text.utf8.split(separator: UInt8(ascii: "~"), maxSplits: 2).map {
+                String(decoding: $0, as: UTF8.self)
+            }
+            return parts.count == 3 ? parse(parts[0], parts[1], parts[2]) : nil
+        }
+    }
+}

@@ -145,10 +145,9 @@ package struct Purchases: Sendable {
     package func list(
         _ wait: PurchaseWait?, cursor: String?, limit: Int64
     ) async throws(GatewayError) -> Page<StoredPurchaseView> {
-        let cursor = try Cursor(cursor) { text -> ArrivalCursor? in
-            let parts = text.split(separator: "~", maxSplits: 2).map(String.init)
-            guard parts.count == 3, let at = Int64(parts[0]), Environment(rawValue: parts[1]) != nil else { return nil }
-            return ArrivalCursor(receivedAt: Timestamp(at), environment: parts[1], key: parts[2])
+        let cursor = try Cursor(threeParts: cursor) { at, environment, key -> ArrivalCursor? in
+            guard let at = Int64(at), Environment(rawValue: environment) != nil else { return nil }
+            return ArrivalCursor(receivedAt: Timestamp(at), environment: environment, key: key)
         }
         let found = try await store.report { db in
             try db.purchases.listArrived(wait, before: cursor.position, limit: limit + 1)
