@@ -108,12 +108,14 @@ openapi: packages-run packages-lint
 	PYTHON=$(PYTHON) sh Tests/Scripts/openapi.sh .build/debug/paydesk >docs/openapi.json.new
 	mv docs/openapi.json.new docs/openapi.json
 
-# As a package of somebody else's: in a folder of its own, from nothing at the first time.
-EXAMPLE = --package-path Examples/PiggyDesk --scratch-path .build-example
+# As a package of somebody else's: in a folder of its own, from nothing at the first time. EXAMPLE_BUILD=.build takes the
+# libraries that `make test` has built, which are the same.
+EXAMPLE_BUILD ?= .build-example
+EXAMPLE = --package-path Examples/PiggyDesk --scratch-path $(EXAMPLE_BUILD)
 example: packages-test
 	$(SWIFT) build --build-tests $(EXAMPLE)
 	$(SWIFT) test --skip-build $(EXAMPLE)
-	sh Tests/Scripts/example.sh .build-example/debug/piggydesk
+	sh Tests/Scripts/example.sh $(EXAMPLE_BUILD)/debug/piggydesk
 
 # Afterwards the test is tested: what clients were told is taken away, and a disk lies about what is durable; all of it
 # must be reported (exit 1). FAULTS_BUILD=debug takes what `make test` has built.

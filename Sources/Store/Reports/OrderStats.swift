@@ -91,29 +91,34 @@ extension ReportQueries {
     }
 
     /// The rows of one part of the sums.
+    ///
+    /// The method of an order is the payment that paid it, else its last attempt, else its purchase from a store.
     private static func part(
         _ step: StatsStep, _ time: String, _ currency: String, _ values: [String], _ tables: String,
         _ condition: String
     ) -> String {
-        let ofPayment = { (column: String, purchase: String, other: String) in
-            """
-            COALESCE((SELECT x.\(column) FROM payments x WHERE x.id = o.paid_by),
-                (SELECT x.\(column) FROM payments x WHERE x.order_id = o.id ORDER BY x.attempt DESC LIMIT 1),
-                (SELECT \(purchase) FROM purchases y WHERE y.order_id = o.id), \(other))
-            """
-        }
         let key =
             switch step {
             case .day: "CAST(\(time) / 86400 AS TEXT)"
             case .sku: "o.sku"
             case .platform: "o.platform"
-            case .account, .method: ofPayment("account", "y.account", "''")
+            case .account, .method: "COALESCE(x.account, y.account, '')"
             }
-        let contract = step == .method ? ofPayment("contract", "'apple_iap'", "''") : "''"
+        let contract =
+            step == .method
+            ? "COALESCE(x.contract, CASE WHEN y.order_id IS NOT NULL THEN 'apple_iap' ELSE '' END)" : "''"
+        // Joins, because each order is read by three parts, and a subquery for each column costs a search each time.
+        let payment =
+            step == .account || step == .method
+            ? """
+             LEFT JOIN payments x ON x.id = COALESCE(o.paid_by, (
+                    SELECT z.id FROM payments z WHERE z.order_id = o.id ORDER BY z.attempt DESC LIMIT 1))
+                LEFT JOIN purchases y ON y.order_id = o.id
+            """ : ""
         return """
             SELECT \(key) AS key, \(contract) AS contract, \(currency) AS currency, \(values[0]) AS opened,
                 \(values[1]) AS paid, \(values[2]) AS charged, \(values[3]) AS refunded, \(values[4]) AS lost
-            FROM \(tables) WHERE o.environment || '' = ? AND \(condition)
+            FROM \(tables)\(payment) WHERE o.environment || '' = ? AND \(condition)
             """
     }
 
