@@ -99,10 +99,14 @@ struct Installation: Sendable {
         """
     }
 
+    /// The pass that is attached, and the SKUs that ``OrderSeeder`` gives its orders: each must exist, as an order names
+    /// a stored SKU.
     private static let catalog = """
         skus:
           - {id: vip_month, name: VIP monthly, kind: non_renewing, tier: VIP, rank: 10, duration_days: 30,
              prices: [{currency: CNY, value: 3990}], apple_product_ids: [\(product)]}
+          - {id: vip_year, name: VIP yearly, kind: non_renewing, tier: VIP, rank: 10, duration_days: 365,
+             prices: [{currency: CNY, value: 39900}]}
         """
 
     private static let account = """
