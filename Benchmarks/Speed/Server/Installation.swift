@@ -132,6 +132,19 @@ struct Installation: Sendable {
         return try await server.whileRunning(body)
     }
 
+    /// Starts `paydesk serve` for each installation, runs the body and stops the servers.
+    ///
+    /// - Parameter running: servers that run already, which the body gets first.
+    static func whileServing<T>(
+        _ installations: [Installation], beside running: [ServerProcess] = [],
+        _ body: ([ServerProcess]) async throws -> T
+    ) async throws -> T {
+        guard let next = installations.first else { return try await body(running) }
+        return try await next.whileServing { server in
+            try await whileServing(Array(installations.dropFirst()), beside: running + [server], body)
+        }
+    }
+
     /// Counts rows of a PostgreSQL database.
     ///
     /// - Parameter rows: the name of a table, or the name and a condition, as in `events WHERE seq IS NULL`.
