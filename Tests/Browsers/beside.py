@@ -56,7 +56,6 @@ def main() -> int:
     for number in (signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.default_int_handler)
     runs = [Run(database, command) for database in DATABASES]
-    waiting = [Thread(target=run.process.wait) for run in runs]
     try:
         for run in runs:
             run.process.wait()

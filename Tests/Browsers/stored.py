@@ -39,7 +39,7 @@ def sqlite_columns(db: sqlite3.Connection, table: str) -> str:
 
 def postgres_tables(url: str) -> Tables:
     columns = postgres_columns(url)
-    rows = " UNION ALL ".join(f"SELECT json_build_array('{table}', {', '.join(names)})::text FROM {table}" for table, names in columns.items())
+    rows = " UNION ALL ".join(f"SELECT json_build_array('{table}', {', '.join(names)})::text FROM \"{table}\"" for table, names in columns.items())
     found: Tables = {table: Counter() for table in columns}
     for line in query(url, rows):
         table, *values = json.loads(line)
