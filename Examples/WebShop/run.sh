@@ -1,6 +1,6 @@
 #!/bin/sh
 # Serves Paydesk, in a folder of its own that goes away at the end, and the shop beside it; ctrl-C ends both.
-# usage: run.sh BINARY [PAYDESK_PORT SHOP_PORT]
+# usage: run.sh BINARY [PAYDESK_PORT SHOP_PORT [DATABASE_URL]]
 set -eu
 binary=$(realpath "$1")
 port=${2:-8080}
@@ -19,6 +19,11 @@ cp -R "$here/../../Config" "$home/Config"
 cd "$home"
 url="http://127.0.0.1:$port"
 sed -i "s|^  public_url: .*|  public_url: $url|; s|^  port: .*|  port: $port|" Config/paydesk.yaml
+if [ -n "${4:-}" ]; then
+    # By the environment, since sed reads some characters of an address as its own.
+    export PAYDESK_DATABASE="$4"
+    sed -i 's|^  url: sqlite:.*|  url: ${PAYDESK_DATABASE}|' Config/paydesk.yaml
+fi
 # The shop signs its users' tokens with the secret that Paydesk verifies them with.
 PAYDESK_USER_SECRET=$(od -An -N32 -tx1 /dev/urandom | tr -d ' \n')
 export PAYDESK_USER_SECRET

@@ -42,9 +42,7 @@ final class ConformanceFixture: Sendable {
     /// Makes the account's provider in a new process, at a payment service with this behaviour.
     func provider(_ behaviour: UpstreamBehaviour = .normal) throws -> any PaymentProvider {
         transport.behaviour = behaviour
-        let provider = try rehearsal.makeProvider(context.forgetting, upstream: behaviour)
-        transcript.add(provider)
-        return provider
+        return try rehearsal.makeProvider(context.forgetting, upstream: behaviour)
     }
 }
 

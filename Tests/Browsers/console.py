@@ -1,10 +1,7 @@
-"""The console in either engine, used by its hooks as a person uses it, and what its acts change in the database."""
+"""The console in either engine, used by its hooks as a person uses it."""
 
 from __future__ import annotations
 
-import sqlite3
-from collections import Counter
-from contextlib import closing
 from typing import Any
 from urllib.parse import quote
 
@@ -15,8 +12,6 @@ from selenium.webdriver.support.select import Select
 
 #: The screens of the navigation.
 SCREENS = ["home", "orders", "people", "catalogue", "accounts", "notifications", "webhooks", "jobs", "keys", "audit"]
-
-Tables = dict[str, Counter]
 
 
 class Console:
@@ -147,26 +142,6 @@ class Console:
 
     def key(self, key: str) -> None:
         self.engine.driver.switch_to.active_element.send_keys(key)
-
-
-#: Columns with the server's own times: of the last use, and of its next look.
-TIMES = ("last_used_at", "used_at", "look_at", "next_check_at")
-
-
-def tables(desk: Desk) -> Tables:
-    """Every table of the server's database with its rows, less the server's own times."""
-    with closing(sqlite3.connect(f"file:{desk.home}/var/paydesk.db?mode=ro", uri=True)) as db:
-        names = [row[0] for row in db.execute("SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'")]
-        return {name: Counter(db.execute(f"SELECT {columns(db, name)} FROM {name}").fetchall()) for name in names}
-
-
-def columns(db: sqlite3.Connection, table: str) -> str:
-    return ", ".join(row[1] for row in db.execute(f"PRAGMA table_info({table})") if row[1] not in TIMES)
-
-
-def changed(before: Tables, after: Tables) -> set[str]:
-    """The tables that have other rows now."""
-    return {name for name in after if after[name] != before.get(name)}
 
 
 def person(user: str) -> str:

@@ -10,7 +10,6 @@ import os
 import secrets
 import shutil
 import signal
-import socket
 import subprocess
 import tempfile
 import time
@@ -20,13 +19,11 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
 
+from ports import free_port
+
 ROOT = Path(__file__).resolve().parents[2]
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
+#: The database of the shipped settings.
+SQLITE = "url: sqlite:var/paydesk.db"
 
 
 def eventually(check: Any, seconds: float = 10) -> Any:
@@ -45,11 +42,11 @@ class KeepRedirects(urllib.request.HTTPRedirectHandler):
 
 
 class Desk:
-    """One server process with a folder and a SQLite database of its own."""
+    """One server process with a folder of its own, and the database at an address, else a SQLite file in that folder."""
 
-    def __init__(self, binary: str) -> None:
+    def __init__(self, binary: str, database: str = "") -> None:
         self.binary, self.port, self.users = str(Path(binary).resolve()), free_port(), 0
-        self.keys = 0
+        self.database, self.keys = database, 0
         self.url, self.secret = f"http://127.0.0.1:{self.port}", secrets.token_hex(32)
         self.home = Path(tempfile.mkdtemp(prefix="paydesk-browsers-"))
         self.environment = {**os.environ, "PAYDESK_USER_SECRET": self.secret}
@@ -62,6 +59,9 @@ class Desk:
         text = text.replace("allow_private_networks: false", "allow_private_networks: true")
         text = text.replace('  name: ""', '  name: "Aurora"').replace('  support_url: ""', '  support_url: "mailto:help@aurora.example"')
         text = text.replace('  terms_url: ""', '  terms_url: "https://aurora.example/terms"').replace("merchant_lines: []", 'merchant_lines: ["Aurora Reading Ltd", "1 Example Road"]')
+        if database:
+            assert SQLITE in text, "the shipped settings name another database"
+            text = text.replace(SQLITE, f'url: "{database}"')
         settings.write_text(text, encoding="utf-8")
         self.run("migrate")
         self.admin = json.loads(self.run("keys", "create", "--name", "browsers", "--scopes", "admin", "--json"))["key"]
@@ -115,6 +115,15 @@ class Desk:
                 return answer.status, answer.read().decode()
         except urllib.error.HTTPError as refusal:
             return refusal.code, refusal.read().decode()
+
+    def document(self, url: str, agent: str, language: str) -> str:
+        """The document at an address, as a browser gets it that follows and keeps cookies; that of a refusal, too."""
+        opener = urllib.request.build_opener(urllib.request.HTTPCookieProcessor())
+        try:
+            with opener.open(urllib.request.Request(url, headers={"User-Agent": agent, "Accept-Language": language}), timeout=20) as answer:
+                return answer.read().decode()
+        except urllib.error.HTTPError as refusal:
+            return refusal.read().decode()
 
     def data(self, method: str, path: str, body: Any = None, bearer: str = "") -> Any:
         status, text = self.call(method, path, body, bearer)

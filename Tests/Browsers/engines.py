@@ -12,6 +12,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+from ports import free_port
 from selenium import webdriver
 from selenium.webdriver.common.by import By
 
@@ -89,7 +90,7 @@ class Chromium(Engine):
         for argument in ["--headless=new", "--disable-dev-shm-usage", "--force-color-profile=srgb", "--hide-scrollbars", "--disable-background-networking", "--disable-features=Translate,OptimizationHints,MediaRouter", *(["--no-sandbox"] if os.geteuid() == 0 else [])]:
             options.add_argument(argument)
         options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
-        self.driver = webdriver.Chrome(options=options, service=webdriver.ChromeService(os.environ.get("CHROMEDRIVER", "/usr/bin/chromedriver")))
+        self.driver = webdriver.Chrome(options=options, service=webdriver.ChromeService(os.environ.get("CHROMEDRIVER", "/usr/bin/chromedriver"), port=free_port()))
         self.theme(dark)
         self.resize(*DESKTOP)
 
@@ -157,14 +158,14 @@ class WebKit(Engine):
         environment = {**os.environ, "GTK_THEME": theme, "LANG": "C.UTF-8", "LANGUAGE": "en", "WEBKIT_DISABLE_DMABUF_RENDERER": "1", "LIBGL_ALWAYS_SOFTWARE": "1"}
         if os.geteuid() == 0:
             environment["WEBKIT_DISABLE_SANDBOX_THIS_IS_DANGEROUS"] = "1"
-        service = Service(os.environ.get("WEBKITDRIVER", "/usr/bin/WebKitWebDriver"), log_output=str(self.log), env=environment)
+        service = Service(os.environ.get("WEBKITDRIVER", "/usr/bin/WebKitWebDriver"), port=free_port(), log_output=str(self.log), env=environment)
         self.driver = webdriver.WebKitGTK(options=options, service=service)
 
     @classmethod
     def show(cls) -> None:
         """Starts a display without a screen."""
         reader, writer = os.pipe()
-        cls.display = subprocess.Popen(["Xvfb", "-displayfd", str(writer), "-screen", "0", "1600x1200x24", "-nolisten", "tcp"], pass_fds=[writer], stderr=subprocess.DEVNULL)
+        cls.display = subprocess.Popen(["Xvfb", "-displayfd", str(writer), "-screen", "0", "1600x1200x24", "-nolisten", "tcp"], pass_fds=[writer], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         os.close(writer)
         with os.fdopen(reader) as number:
             os.environ["DISPLAY"] = ":" + number.readline().strip()

@@ -7,9 +7,11 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from console import Console, changed, person, tables
-from desk import Desk, eventually, free_port
+from console import Console, person
+from desk import Desk, eventually
 from harness import BrowserCase, chromium, desk, webkit
+from ports import free_port
+from stored import changed, tables
 
 
 @dataclass

@@ -1,5 +1,5 @@
-"""Every page in both languages, light and dark, at 360 and 1,280 pixels: nothing that axe finds, nothing too wide, nothing
-in the console."""
+"""Every page in both languages, light and dark, at 360 and 1,280 pixels: no fault of its HTML, nothing that axe finds, nothing
+too wide, nothing in the console."""
 
 from __future__ import annotations
 
@@ -7,9 +7,12 @@ import re
 
 from engines import DESKTOP, PHONE, Chromium, Engine
 from harness import BrowserCase, chromium, desk, webkit
+from markup import faults
 from states import OTHERS, SESSIONS, Page, make
 
 LANGUAGES = ["en", "zh-Hans"]
+#: Pages that are the same for everybody.
+DOCUMENTS = ["/", "/console", "/dev/appstore", "/docs"]
 
 
 class Pages(BrowserCase):
@@ -35,7 +38,7 @@ class Pages(BrowserCase):
             # A narrow window may be another one.
             engine.resize(*looks[0][0])
             engine.open(page.url, page.state, page.ready)
-            found = self.words(engine, locale)
+            found = self.words(engine, locale) + self.markup(engine, page, locale)
             for (size, dark), runs_axe in [(each, True) for each in looks] + [(each, False) for each in sizes]:
                 engine.resize(*size)
                 if isinstance(engine, Chromium):
@@ -45,6 +48,21 @@ class Pages(BrowserCase):
                     found.append(f"{size}: {engine.overflow()} px too wide")
             found += self.console(engine, page)
             self.assertEqual(found, [])
+
+    def test_every_document_is_right(self) -> None:
+        for make_engine in (chromium, webkit):
+            for path in DOCUMENTS:
+                for locale in LANGUAGES:
+                    with self.subTest(engine=make_engine.__name__, path=path, locale=locale):
+                        agent = make_engine().js("return navigator.userAgent")
+                        self.assertEqual(faults(desk().document(desk().url + path, agent, locale)), [])
+
+    @staticmethod
+    def markup(engine: Engine, page: Page, locale: str) -> list[str]:
+        """Faults of the HTML that the server sends to such a browser for the page."""
+        html = desk().document(page.url, engine.js("return navigator.userAgent"), locale)
+        other = [] if f'data-state="{page.state}"' in html else [f"the server sends another page than {page.state}"]
+        return other + [f"HTML, {fault}" for fault in faults(html)]
 
     @staticmethod
     def words(engine: Engine, locale: str) -> list[str]:

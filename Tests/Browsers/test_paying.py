@@ -8,9 +8,10 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Thread
 from urllib.parse import urlsplit
 
-from desk import ROOT, Desk, eventually, free_port
+from desk import ROOT, Desk, eventually
 from engines import DESKTOP, Engine
-from harness import BrowserCase, chromium, desk, webkit
+from harness import BrowserCase, chromium, desk, new_database, webkit
+from ports import free_port
 
 QR = '[data-action="method"][data-account="sandbox-qr"]'
 
@@ -177,7 +178,7 @@ class WebShop(BrowserCase):
     @classmethod
     def setUpClass(cls) -> None:
         cls.ports = free_port(), free_port()
-        command = ["sh", str(ROOT / "Examples" / "WebShop" / "run.sh"), desk().binary, *map(str, cls.ports)]
+        command = ["sh", str(ROOT / "Examples" / "WebShop" / "run.sh"), desk().binary, *map(str, cls.ports), new_database()]
         cls.shop = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
         # Its last line says that all is up.
         lines = iter(cls.shop.stdout.readline, "")

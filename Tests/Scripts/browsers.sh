@@ -1,13 +1,18 @@
 #!/bin/sh
-# Tests the pages in two browser engines, Chromium and WebKitGTK, with the given binary; or, with --pages FOLDER, takes a
-# picture of each page. Whatever is missing is installed, and fails the run where it cannot be.
+# Tests the pages with the given binary in two browser engines, Chromium and WebKitGTK, on SQLite and on a throwaway
+# PostgreSQL beside each other; or, with --pages FOLDER, takes a picture of each page. Whatever is missing is installed, and
+# fails the run where it cannot be.
 # usage: browsers.sh BINARY [--pages FOLDER [PAGE …] | arguments of unittest]
+#        BROWSERS_ENGINE=sqlite or postgres tests on one database alone
 set -eu
 PAYDESK=$(realpath "$1")
 export PAYDESK PYTHONDONTWRITEBYTECODE=1
 shift
 root=$(cd "$(dirname "$0")/../.." && pwd)
-sh "$root/Tests/Scripts/install.sh" chromium chromium-driver webkit2gtk-driver xvfb fonts-noto-cjk curl python3 python3-venv
+database=postgresql
+if [ "${1:-}" = --pages ] || [ "${BROWSERS_ENGINE:-}" = sqlite ]; then database=""; fi
+# shellcheck disable=SC2086
+sh "$root/Tests/Scripts/install.sh" chromium chromium-driver webkit2gtk-driver xvfb fonts-noto-cjk curl python3 python3-venv $database
 folder="$root/.build-browsers"
 if ! "$folder/bin/python" -c 'import selenium, axe_playwright_python' 2>/dev/null; then
     python3 -m venv "$folder"
@@ -21,5 +26,5 @@ if [ "${1:-}" = --pages ]; then
     case $pictures in /*) ;; *) pictures=$root/$pictures ;; esac
     exec "$folder/bin/python" screenshots.py "$pictures" "$@"
 fi
-if [ $# -gt 0 ]; then exec "$folder/bin/python" -m unittest "$@"; fi
-exec "$folder/bin/python" -m unittest -v test_pages test_paying test_console test_console_acts test_console_hour
+[ $# -gt 0 ] || set -- -v test_markup test_pages test_paying test_console test_console_acts test_console_hour
+exec "$folder/bin/python" beside.py "$@"

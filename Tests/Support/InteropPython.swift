@@ -4,8 +4,10 @@ package import Foundation
 package struct MissingProgram: Error, CustomStringConvertible {
     package let description: String
 
-    package init(_ program: String) {
-        description = "\(program) is missing: `make packages-test` installs what the tests need"
+    /// - Parameter errors: what was said about it, such as the import that failed.
+    package init(_ program: String, _ errors: String = "") {
+        let reason = errors.isEmpty ? "" : "\n\(errors)"
+        description = "\(program) is missing: `make packages-test` installs what the tests need\(reason)"
     }
 }
 
@@ -19,11 +21,12 @@ package struct InteropPython: Sendable {
     /// `INTEROP_PYTHON`, else the one in the repository's own environment, else `python3`.
     package static let interpreter: String = {
         if let named = ProcessInfo.processInfo.environment["INTEROP_PYTHON"] { return named }
-        let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-            .deletingLastPathComponent()
         let installed = root.appending(path: ".build-interop/bin/python").path
         return FileManager.default.isExecutableFile(atPath: installed) ? installed : "python3"
     }()
+
+    private static let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+        .deletingLastPathComponent()
 
     private let folder: URL
     private let peer: String
@@ -36,13 +39,19 @@ package struct InteropPython: Sendable {
         folder = URL(filePath: file).deletingLastPathComponent().appending(path: "Interop")
     }
 
-    /// The path of a script.
-    package func path(_ script: String) -> String { folder.appending(path: script).path }
+    /// The command that runs a script; it exits with 3 where an import fails, and names the import on stderr.
+    package func command(_ script: String, _ arguments: [String] = []) -> [String] {
+        let runner = Self.root.appending(path: "Tests/Scripts/interop.py").path
+        return ["/usr/bin/env", Self.interpreter, runner, folder.appending(path: script).path] + arguments
+    }
+
+    /// The exit statuses of a missing library, by `Tests/Scripts/interop.py`, and of a missing interpreter, by `env`.
+    private static let missing: Set<Int32> = [3, 127]
 
     /// Runs a script and returns its output.
     ///
-    /// - Throws: ``MissingProgram`` where the interpreter or its library is missing, for which a script exits with 3;
-    ///   ``Failure`` with the script's stderr where it fails.
+    /// - Throws: ``MissingProgram`` where the interpreter or a library is missing, ``Failure`` where the script fails;
+    ///   both with its stderr.
     package func run(_ script: String, _ arguments: [String] = [], input: Data = Data()) async throws -> String {
         let place = FileManager.default.temporaryDirectory.appending(path: "interop-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: place, withIntermediateDirectories: true)
@@ -51,8 +60,9 @@ package struct InteropPython: Sendable {
         try input.write(to: files[0])
         for file in files.dropFirst() { try Data().write(to: file) }
         let process = Process()
-        process.executableURL = URL(filePath: "/usr/bin/env")
-        process.arguments = [Self.interpreter, path(script)] + arguments
+        let command = command(script, arguments)
+        process.executableURL = URL(filePath: command[0])
+        process.arguments = Array(command.dropFirst())
         process.standardInput = try FileHandle(forReadingFrom: files[0])
         process.standardOutput = try FileHandle(forWritingTo: files[1])
         process.standardError = try FileHandle(forWritingTo: files[2])
@@ -63,11 +73,12 @@ package struct InteropPython: Sendable {
                 continuation.resume()
             }
         }
-        switch process.terminationStatus {
-        case 0: return try String(contentsOf: files[1], encoding: .utf8)
-        case 3, 127: throw MissingProgram("\(peer) for \(Self.interpreter)")
-        default: throw Failure(description: "\(script): \(try String(contentsOf: files[2], encoding: .utf8))")
-        }
+        let status = process.terminationStatus
+        if status == 0 { return try String(contentsOf: files[1], encoding: .utf8) }
+        let errors = try String(contentsOf: files[2], encoding: .utf8)
+        throw Self.missing.contains(status)
+            ? MissingProgram("\(peer) for \(Self.interpreter)", errors) as any Error
+            : Failure(description: "\(script): \(errors)")
     }
 
     /// Runs a script and returns the lines of its output.

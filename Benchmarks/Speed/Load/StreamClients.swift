@@ -6,19 +6,22 @@ import Synchronization
 /// Clients that hold a live stream each, and note when the events of each arrive.
 final class StreamClients: Sendable {
     private let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
-    private let port: UInt16
+    /// The node that each client asks.
+    private let ports: [UInt16]
     /// The arrivals of the events `entitlements`, for each client.
     private let arrivals: Mutex<[[ContinuousClock.Instant]]>
 
-    init(_ count: Int, port: UInt16) {
-        self.port = port
-        arrivals = Mutex([[ContinuousClock.Instant]](repeating: [], count: count))
+    /// - Parameter ports: the port for each client.
+    init(at ports: [UInt16]) {
+        self.ports = ports
+        arrivals = Mutex([[ContinuousClock.Instant]](repeating: [], count: ports.count))
     }
 
     /// Opens the stream of each customer, a hundred at a time, and returns when each has its first event.
     func open(_ customers: [Customer]) async throws {
         for start in stride(from: 0, to: customers.count, by: 100) {
             for number in start..<min(start + 100, customers.count) {
+                let port = ports[number]
                 let request = RequestBytes.get("/v1/public/stream", port: port, token: customers[number].token)
                 let channel = try await ClientBootstrap(group: group)
                     .channelInitializer { channel in

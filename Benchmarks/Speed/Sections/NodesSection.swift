@@ -58,7 +58,7 @@ struct NodesSection {
             for spread in Spread.allCases {
                 try first.analyze()
                 let nodes = spread.nodes == 1 ? [first] : [first] + more
-                let measured = try await Self.whileServing(nodes) { servers in
+                let measured = try await Installation.whileServing(nodes) { servers in
                     try await cost(servers, loaded: spread.loaded, of: first, perSecond: perSecond / spread.part)
                 }
                 costs[spread, default: []].append(measured)
@@ -116,16 +116,6 @@ struct NodesSection {
         return [
             figure("all nodes", \.server), figure("all nodes and PostgreSQL") { $0.server + $0.database },
         ]
-    }
-
-    private static func whileServing<T>(
-        _ installations: [Installation], _ running: [ServerProcess] = [],
-        _ body: ([ServerProcess]) async throws -> T
-    ) async throws -> T {
-        guard let next = installations.first else { return try await body(running) }
-        return try await next.whileServing { server in
-            try await whileServing(Array(installations.dropFirst()), running + [server], body)
-        }
     }
 
     // MARK: The cost of an attach
@@ -199,7 +189,7 @@ struct NodesSection {
     ) async throws -> Int {
         let customer = Customer.new()
         let before = try first.count("orders")
-        try await Self.whileServing([second, third], running) { nodes in
+        try await Installation.whileServing([second, third], beside: running) { nodes in
             try await withThrowingTaskGroup(of: Void.self) { group in
                 for (number, node) in nodes.enumerated() {
                     let clients = Self.clients / 3 + (number < Self.clients % 3 ? 1 : 0)

@@ -99,10 +99,14 @@ struct Installation: Sendable {
         """
     }
 
+    /// The pass that is attached, and the SKUs that ``OrderSeeder`` gives its orders: each must exist, as an order names
+    /// a stored SKU.
     private static let catalog = """
         skus:
           - {id: vip_month, name: VIP monthly, kind: non_renewing, tier: VIP, rank: 10, duration_days: 30,
              prices: [{currency: CNY, value: 3990}], apple_product_ids: [\(product)]}
+          - {id: vip_year, name: VIP yearly, kind: non_renewing, tier: VIP, rank: 10, duration_days: 365,
+             prices: [{currency: CNY, value: 39900}]}
         """
 
     private static let account = """
@@ -126,6 +130,19 @@ struct Installation: Sendable {
         let server = try await ServerProcess.start(
             place([bench.paydesk, "serve"]), port: port, in: folder, name: "serve", ready: "/readyz")
         return try await server.whileRunning(body)
+    }
+
+    /// Starts `paydesk serve` for each installation, runs the body and stops the servers.
+    ///
+    /// - Parameter running: servers that run already, which the body gets first.
+    static func whileServing<T>(
+        _ installations: [Installation], beside running: [ServerProcess] = [],
+        _ body: ([ServerProcess]) async throws -> T
+    ) async throws -> T {
+        guard let next = installations.first else { return try await body(running) }
+        return try await next.whileServing { server in
+            try await whileServing(Array(installations.dropFirst()), beside: running + [server], body)
+        }
     }
 
     /// Counts rows of a PostgreSQL database.

@@ -120,8 +120,7 @@ private struct AlipayPeer {
         ] { try Data(text.utf8).write(to: folder.appending(path: name)) }
         let port = try FreePort.next()
         let program = try SpawnedProgram(
-            ["/usr/bin/env", InteropPython.interpreter, python.path("gateway.py"), folder.path, "\(port)"],
-            in: folder.path, name: "gateway",
+            python.command("gateway.py", [folder.path, "\(port)"]), in: folder.path, name: "gateway",
             environment: ["PATH": ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin"])
         for _ in 0..<1_000 {
             let output = (try? String(contentsOf: folder.appending(path: "gateway.out"), encoding: .utf8)) ?? ""
@@ -129,7 +128,9 @@ private struct AlipayPeer {
                 return AlipayPeer(
                     folder: folder, port: port, hasOfficialDoor: output.contains("both"), program: program)
             }
-            if program.ended() != nil { throw MissingProgram("python-alipay-sdk for \(InteropPython.interpreter)") }
+            if program.ended() != nil {
+                throw MissingProgram("python-alipay-sdk for \(InteropPython.interpreter)", program.errors)
+            }
             await SpawnedProgram.pause()
         }
         program.send(SIGKILL)

@@ -184,7 +184,9 @@ private struct LocalStripe {
             if await LoopbackHTTP.send("GET", "/v1/balance", port: port) != nil {
                 return LocalStripe(base: "http://127.0.0.1:\(port)", port: port, program: program, folder: folder)
             }
-            if program.ended() != nil { throw MissingProgram("localstripe for \(InteropPython.interpreter)") }
+            if program.ended() != nil {
+                throw MissingProgram("localstripe for \(InteropPython.interpreter)", program.errors)
+            }
             await SpawnedProgram.pause()
         }
         program.send(SIGKILL)

@@ -12,7 +12,8 @@ extension Check {
                 }
                 throw CheckStop.notApplicable("its settings have no secret")
             }
-            _ = try stage.provider()
+            // Once, and not at every call of the other checks: a new provider shows the same in each of them.
+            for behaviour in UpstreamBehaviour.allCases { stage.transcript.add(try stage.provider(behaviour)) }
             let texts = stage.transcript.all
             try stage.expect(!texts.isEmpty, "nothing was shown that could be examined")
             for secret in secrets.flatMap(spellings) {

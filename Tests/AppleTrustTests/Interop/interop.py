@@ -4,7 +4,6 @@ Usage: interop.py ROOT.der BUNDLE_ID ENVIRONMENT [ENVIRONMENT ...] < lines > ver
 
 Each line is one JWS as a JSON string. The answer is `accept`, or `refuse` and the library's reason; it is `accept`
 where any of the environments accepts. Chains are checked offline, at the payload's signedDate.
-Exit status 3: the library is not installed.
 """
 
 from __future__ import annotations
@@ -13,12 +12,8 @@ import json
 import sys
 from pathlib import Path
 
-try:
-    from appstoreserverlibrary.models.Environment import Environment
-    from appstoreserverlibrary.signed_data_verifier import SignedDataVerifier, VerificationException
-except ImportError as missing:
-    print(missing, file=sys.stderr)
-    sys.exit(3)
+from appstoreserverlibrary.models.Environment import Environment
+from appstoreserverlibrary.signed_data_verifier import SignedDataVerifier, VerificationException
 
 APP_APPLE_ID = 1234567890
 

@@ -7,20 +7,17 @@ import sys
 import time
 import uuid
 
-try:
-    import requests
-    from appstoreserverlibrary.api_client import APIException, AppStoreServerAPIClient, GetTransactionHistoryVersion
-    from appstoreserverlibrary.models.ConsumptionRequest import ConsumptionRequest
-    from appstoreserverlibrary.models.DeliveryStatus import DeliveryStatus
-    from appstoreserverlibrary.models.Environment import Environment
-    from appstoreserverlibrary.models.ExtendReasonCode import ExtendReasonCode
-    from appstoreserverlibrary.models.ExtendRenewalDateRequest import ExtendRenewalDateRequest
-    from appstoreserverlibrary.models.NotificationHistoryRequest import NotificationHistoryRequest
-    from appstoreserverlibrary.models.TransactionHistoryRequest import TransactionHistoryRequest
-    from appstoreserverlibrary.receipt_utility import ReceiptUtility
-    from appstoreserverlibrary.signed_data_verifier import SignedDataVerifier
-except ImportError:
-    sys.exit(3)
+import requests
+from appstoreserverlibrary.api_client import APIException, AppStoreServerAPIClient, GetTransactionHistoryVersion
+from appstoreserverlibrary.models.ConsumptionRequest import ConsumptionRequest
+from appstoreserverlibrary.models.DeliveryStatus import DeliveryStatus
+from appstoreserverlibrary.models.Environment import Environment
+from appstoreserverlibrary.models.ExtendReasonCode import ExtendReasonCode
+from appstoreserverlibrary.models.ExtendRenewalDateRequest import ExtendRenewalDateRequest
+from appstoreserverlibrary.models.NotificationHistoryRequest import NotificationHistoryRequest
+from appstoreserverlibrary.models.TransactionHistoryRequest import TransactionHistoryRequest
+from appstoreserverlibrary.receipt_utility import ReceiptUtility
+from appstoreserverlibrary.signed_data_verifier import SignedDataVerifier
 
 server, bundle, product = sys.argv[1:4]
 base = server + "/dev/appstore"

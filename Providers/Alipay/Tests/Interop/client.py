@@ -1,7 +1,7 @@
 """Drives the gateway with Alipay's own library, as any of Alipay's customers would drive Alipay.
 
 Argument: a folder with application.pem and alipay.pub. Writes "accepted N" after N checks, or fails at the first that
-does not hold. Exits with 3 where the library is missing.
+does not hold.
 """
 
 import json
@@ -9,19 +9,16 @@ import pathlib
 import sys
 import urllib.request
 
-try:
-    from alipay.aop.api.AlipayClientConfig import AlipayClientConfig
-    from alipay.aop.api.DefaultAlipayClient import DefaultAlipayClient
-    from alipay.aop.api.domain.AlipayTradeFastpayRefundQueryModel import AlipayTradeFastpayRefundQueryModel
-    from alipay.aop.api.domain.AlipayTradePrecreateModel import AlipayTradePrecreateModel
-    from alipay.aop.api.domain.AlipayTradeQueryModel import AlipayTradeQueryModel
-    from alipay.aop.api.domain.AlipayTradeRefundModel import AlipayTradeRefundModel
-    from alipay.aop.api.request.AlipayTradeFastpayRefundQueryRequest import AlipayTradeFastpayRefundQueryRequest
-    from alipay.aop.api.request.AlipayTradePrecreateRequest import AlipayTradePrecreateRequest
-    from alipay.aop.api.request.AlipayTradeQueryRequest import AlipayTradeQueryRequest
-    from alipay.aop.api.request.AlipayTradeRefundRequest import AlipayTradeRefundRequest
-except ImportError:
-    sys.exit(3)
+from alipay.aop.api.AlipayClientConfig import AlipayClientConfig
+from alipay.aop.api.DefaultAlipayClient import DefaultAlipayClient
+from alipay.aop.api.domain.AlipayTradeFastpayRefundQueryModel import AlipayTradeFastpayRefundQueryModel
+from alipay.aop.api.domain.AlipayTradePrecreateModel import AlipayTradePrecreateModel
+from alipay.aop.api.domain.AlipayTradeQueryModel import AlipayTradeQueryModel
+from alipay.aop.api.domain.AlipayTradeRefundModel import AlipayTradeRefundModel
+from alipay.aop.api.request.AlipayTradeFastpayRefundQueryRequest import AlipayTradeFastpayRefundQueryRequest
+from alipay.aop.api.request.AlipayTradePrecreateRequest import AlipayTradePrecreateRequest
+from alipay.aop.api.request.AlipayTradeQueryRequest import AlipayTradeQueryRequest
+from alipay.aop.api.request.AlipayTradeRefundRequest import AlipayTradeRefundRequest
 
 folder = pathlib.Path(sys.argv[1])
 BASE = "http://127.0.0.21"

@@ -2,7 +2,7 @@
 
 Arguments: a folder with application.pub, alipay.pem and alipay.pub, the port on 127.0.0.1 for Paydesk. For Alipay's own
 client, which cannot take a port, it listens on 127.0.0.21:80 too where that is allowed. Writes "ready both" or
-"ready one". Exits with 3 where the library is missing.
+"ready one".
 
 Beside gateway.do there are /pay?out_trade_no=…&status=…, which plays the payer and answers the signed notification, and
 /visit?…, which verifies the address of a page.
@@ -15,10 +15,7 @@ import sys
 import threading
 import urllib.parse
 
-try:
-    from alipay import AliPay
-except ImportError:
-    sys.exit(3)
+from alipay import AliPay
 
 folder = pathlib.Path(sys.argv[1])
 APP_ID, SELLER_ID = "2021000000000001", "2088000000000001"

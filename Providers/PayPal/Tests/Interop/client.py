@@ -1,31 +1,27 @@
 """Drives the stand-in of the tests with PayPal's own library, as any of PayPal's customers would drive PayPal.
 
 Arguments: the base URL, the client id, the client secret. Plays the payer over the stand-in's own door, POST
-{base}/approve/{custom id}. Writes "accepted N" after N checks, or fails at the first that does not hold. Exits with 3
-where the library is missing.
+{base}/approve/{custom id}. Writes "accepted N" after N checks, or fails at the first that does not hold.
 """
 
 import json
 import sys
 import urllib.request
 
-try:
-    from paypalserversdk.api_helper import APIHelper
-    from paypalserversdk.configuration import Configuration, Environment, Server
-    from paypalserversdk.exceptions.error_exception import ErrorException
-    from paypalserversdk.http.auth.o_auth_2 import ClientCredentialsAuthCredentials
-    from paypalserversdk.models.amount_with_breakdown import AmountWithBreakdown
-    from paypalserversdk.models.checkout_payment_intent import CheckoutPaymentIntent
-    from paypalserversdk.models.money import Money
-    from paypalserversdk.models.order_request import OrderRequest
-    from paypalserversdk.models.payment_source import PaymentSource
-    from paypalserversdk.models.paypal_wallet import PaypalWallet
-    from paypalserversdk.models.paypal_wallet_experience_context import PaypalWalletExperienceContext
-    from paypalserversdk.models.purchase_unit_request import PurchaseUnitRequest
-    from paypalserversdk.models.refund_request import RefundRequest
-    from paypalserversdk.paypal_serversdk_client import PaypalServersdkClient
-except ImportError:
-    sys.exit(3)
+from paypalserversdk.api_helper import APIHelper
+from paypalserversdk.configuration import Configuration, Environment, Server
+from paypalserversdk.exceptions.error_exception import ErrorException
+from paypalserversdk.http.auth.o_auth_2 import ClientCredentialsAuthCredentials
+from paypalserversdk.models.amount_with_breakdown import AmountWithBreakdown
+from paypalserversdk.models.checkout_payment_intent import CheckoutPaymentIntent
+from paypalserversdk.models.money import Money
+from paypalserversdk.models.order_request import OrderRequest
+from paypalserversdk.models.payment_source import PaymentSource
+from paypalserversdk.models.paypal_wallet import PaypalWallet
+from paypalserversdk.models.paypal_wallet_experience_context import PaypalWalletExperienceContext
+from paypalserversdk.models.purchase_unit_request import PurchaseUnitRequest
+from paypalserversdk.models.refund_request import RefundRequest
+from paypalserversdk.paypal_serversdk_client import PaypalServersdkClient
 
 base, client_id, client_secret = sys.argv[1:4]
 Configuration.environments[Environment.SANDBOX][Server.DEFAULT] = base

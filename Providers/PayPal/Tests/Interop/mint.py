@@ -1,8 +1,7 @@
 """Mints webhook notifications as PayPal signs them, with the cryptography package and zlib's CRC32.
 
 Argument: as JSON {"folder", "webhook_id", "certificate_url", "now", "bodies"}. Makes a chain of its own, writes root.pem,
-chain.pem and ended.pem to the folder, and one JSON object {"name", "good", "chain", "headers", "body"} a line. Exits with
-3 where the library is missing.
+chain.pem and ended.pem to the folder, and one JSON object {"name", "good", "chain", "headers", "body"} a line.
 """
 
 import base64
@@ -13,13 +12,10 @@ import sys
 import uuid
 import zlib
 
-try:
-    from cryptography import x509
-    from cryptography.hazmat.primitives import hashes, serialization
-    from cryptography.hazmat.primitives.asymmetric import padding, rsa
-    from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
-except ImportError:
-    sys.exit(3)
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import padding, rsa
+from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
 settings = json.loads(sys.argv[1])
 folder, now = pathlib.Path(settings["folder"]), settings["now"]

@@ -1,18 +1,15 @@
 """Holds our requests' bodies against the shapes of PayPal's own library, which is generated from its OpenAPI documents.
 
 Reads one JSON object {"call", "body"} a line. A body is read into the library's model and written again; whatever has no
-place in the model is lost on the way. Writes "accept" or what was lost. Exits with 3 where the library is missing.
+place in the model is lost on the way. Writes "accept" or what was lost.
 """
 
 import json
 import sys
 
-try:
-    from paypalserversdk.api_helper import APIHelper
-    from paypalserversdk.models.order_request import OrderRequest
-    from paypalserversdk.models.refund_request import RefundRequest
-except ImportError:
-    sys.exit(3)
+from paypalserversdk.api_helper import APIHelper
+from paypalserversdk.models.order_request import OrderRequest
+from paypalserversdk.models.refund_request import RefundRequest
 
 MODELS = {"orders": OrderRequest, "refund": RefundRequest}
 

@@ -1,17 +1,13 @@
 """Reads webhook events with Stripe's own library, as any of Stripe's customers would.
 
 Reads one JSON object a line, {"header", "body", "secret"}, and writes the event's type, the class that the library gives
-its object, the object's status, its amount and its currency; or the name of the refusal. Exits with 3 where the library is
-missing.
+its object, the object's status, its amount and its currency; or the name of the refusal.
 """
 
 import json
 import sys
 
-try:
-    import stripe
-except ImportError:
-    sys.exit(3)
+import stripe
 
 
 def reading(question: dict) -> str:

@@ -3,18 +3,15 @@
 Arguments: the base URL, a folder with merchant.pem, platform.pem and pub_key.pem, and as JSON {"mchid", "appid",
 "serial", "api_key", "platform_serial", "public_key_id", "mode"}. Reads notifications of the stand-in, one JSON object
 {"headers", "body"} a line, and takes them with the library as well. Writes "accepted N" after N checks, or fails at the
-first that does not hold. Exits with 3 where the library is missing.
+first that does not hold.
 """
 
 import json
 import pathlib
 import sys
 
-try:
-    import wechatpayv3
-    from wechatpayv3 import WeChatPay, WeChatPayType
-except ImportError:
-    sys.exit(3)
+import wechatpayv3
+from wechatpayv3 import WeChatPay, WeChatPayType
 
 base, folder, settings = sys.argv[1], pathlib.Path(sys.argv[2]), json.loads(sys.argv[3])
 checks = 0

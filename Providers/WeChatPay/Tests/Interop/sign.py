@@ -2,7 +2,6 @@
 
 Arguments: a folder with platform.key and stranger.key, and as JSON {"mchid", "appid", "api_key",
 "platform_serial", "payment", "refund", "now"}. Writes one JSON object {"name", "good", "headers", "body"} a line.
-Exits with 3 where the library is missing.
 """
 
 import base64
@@ -11,11 +10,8 @@ import pathlib
 import secrets
 import sys
 
-try:
-    from cryptography.hazmat.primitives.ciphers.aead import AESGCM
-    from wechatpayv3.utils import load_private_key, rsa_sign
-except ImportError:
-    sys.exit(3)
+from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+from wechatpayv3.utils import load_private_key, rsa_sign
 
 folder, settings = pathlib.Path(sys.argv[1]), json.loads(sys.argv[2])
 platform = load_private_key((folder / "platform.key").read_text())

@@ -1,16 +1,12 @@
 """Verifies webhook messages with the `standardwebhooks` package.
 
 Reads one JSON object a line, {"secret", "headers", "body"}, and writes "accept" or the name of the refusal for each.
-Exits with 3 where the package is missing.
 """
 
 import json
 import sys
 
-try:
-    from standardwebhooks.webhooks import Webhook
-except ImportError:
-    sys.exit(3)
+from standardwebhooks.webhooks import Webhook
 
 
 def verdict(message: dict) -> str:
