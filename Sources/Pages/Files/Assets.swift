@@ -24,32 +24,42 @@ package struct Asset: Sendable {
 /// The name of a module also changes with those that it imports, because its text names them.
 package struct Assets: Sendable {
     /// The assets by the last parts of their addresses: `sdk/words-0123456789.js`, `theme-0123456789.css`.
-    private let served: [String: Asset]
-    private let addresses: [String: String]
+    private var served: [String: Asset] = [:]
+    private var addresses: [String: String] = [:]
     /// The files of `paydesk.js` under their own names.
     private let sdk: [String: Asset]
 
     private static let prefix = "/assets/"
 
-    /// - Parameters:
-    ///   - accent: the merchant's colour, `#` and six hexadecimal digits.
+    /// The embedded files without a theme, made once in a process: a debug build takes half a second of CPU for them,
+    /// and tests start hundreds of servers.
+    private static let embedded = Assets(PageFiles())
+
+    /// - Parameter accent: the merchant's colour, `#` and six hexadecimal digits.
     package init(_ files: PageFiles, accent: String) {
+        self = files.isEmbedded ? Self.embedded : Assets(files)
+        let (theme, content) = ("theme.css", Data(Theme.css(accent).utf8))
+        let name = Self.name(theme, Self.digest(content))
+        addresses[theme] = Self.prefix + name
+        served[name] = Asset(contentType: "text/css; charset=utf-8", content: content)
+    }
+
+    private init(_ files: PageFiles) {
         let sources = Self.sources(files)
-        var (served, addresses) = ([String: Asset](), [String: String]())
+        let imports = Dictionary(
+            uniqueKeysWithValues: sources.filter { $0.key.hasSuffix(".js") }.map { path, text in
+                (path, Self.imports(of: text, at: path))
+            })
+        var names: [String: String] = [:]
         for path in sources.keys {
-            addresses[path] = Self.name(path, Self.digest(of: path, in: sources))
+            names[path] = Self.name(path, Self.digest(of: path, in: sources, imports))
         }
-        addresses["theme.css"] = Self.name("theme.css", Self.digest(Data(Theme.css(accent).utf8)))
         for (path, text) in sources {
-            guard let name = addresses[path], let type = Self.contentType(path) else { continue }
-            let content = path.hasSuffix(".js") ? Self.renaming(text, at: path, addresses) : text
+            guard let name = names[path], let type = Self.contentType(path) else { continue }
+            let content = Self.renaming(text, imports[path] ?? [], names)
             served[name] = Asset(contentType: type, content: Data(content.utf8))
         }
-        if let name = addresses["theme.css"] {
-            served[name] = Asset(contentType: "text/css; charset=utf-8", content: Data(Theme.css(accent).utf8))
-        }
-        self.served = served
-        self.addresses = addresses.mapValues { Self.prefix + $0 }
+        addresses = names.mapValues { Self.prefix + $0 }
         sdk = Dictionary(
             sources.compactMap { path, text in
                 let name = path.hasPrefix("texts/") ? path.dropFirst(6) : path.dropFirst(4)
@@ -107,12 +117,13 @@ package struct Assets: Sendable {
     }
 
     /// Returns the digest of a file and of everything that it imports; modules may import each other.
-    private static func digest(of path: String, in sources: [String: String]) -> String {
+    private static func digest(
+        of path: String, in sources: [String: String], _ imports: [String: [Import]]
+    ) -> String {
         var (seen, waiting) = (Set([path]), [path])
         while let next = waiting.popLast() {
-            guard next.hasSuffix(".js"), let text = sources[next] else { continue }
-            for imported in imports(of: text, at: next).map(\.path) where seen.insert(imported).inserted {
-                waiting.append(imported)
+            for imported in imports[next] ?? [] where seen.insert(imported.path).inserted {
+                waiting.append(imported.path)
             }
         }
         let all = ([path] + seen.subtracting([path]).sorted()).map { "\($0)\n\(sources[$0] ?? "")" }
@@ -120,18 +131,21 @@ package struct Assets: Sendable {
     }
 
     /// Writes the served names in the place of those that a module imports.
-    private static func renaming(_ text: String, at path: String, _ addresses: [String: String]) -> String {
+    private static func renaming(_ text: String, _ imports: [Import], _ names: [String: String]) -> String {
         var result = text
-        for found in imports(of: text, at: path).reversed() {
-            guard let name = addresses[found.path] else { continue }
+        for found in imports.reversed() {
+            guard let name = names[found.path] else { continue }
             let folder = text[found.range].lastIndex(of: "/").map { text[found.range.lowerBound...$0] } ?? ""
             result.replaceSubrange(found.range, with: folder + (name.split(separator: "/").last ?? ""))
         }
         return result
     }
 
+    /// A file that a module imports, and where its name stands in the module's text.
+    private typealias Import = (path: String, range: Range<String.Index>)
+
     /// Finds the names after `from "` and `import("` and where they stand.
-    private static func imports(of text: String, at path: String) -> [(path: String, range: Range<String.Index>)] {
+    private static func imports(of text: String, at path: String) -> [Import] {
         text.matches(of: /(?:from |import\(|import )"(\.[^"\n]+)"/).map { match in
             var parts = path.split(separator: "/").dropLast().map(String.init)
             for part in match.output.1.split(separator: "/") where part != "." {

@@ -4,6 +4,8 @@ package import Foundation
 /// The files of the pages by their paths: `Assets/sdk/pay.css`, `Templates/paid.mustache`, `Texts/en.json`.
 package struct PageFiles: Sendable {
     private let contents: [String: Data]
+    /// True where these are the files in the binary and no others.
+    let isEmbedded: Bool
 
     /// Takes the files that are embedded in the binary.
     ///
@@ -18,9 +20,13 @@ package struct PageFiles: Sendable {
         }
         if let assets { contents.merge(Self.read(assets)) { $1 } }
         self.contents = contents
+        isEmbedded = assets == nil
     }
 
-    package init(_ contents: [String: Data]) { self.contents = contents }
+    package init(_ contents: [String: Data]) {
+        self.contents = contents
+        isEmbedded = false
+    }
 
     package var paths: [String] { contents.keys.sorted() }
 
