@@ -67,7 +67,8 @@ struct Plan: Sendable {
     /// server, which the faults stop.
     func lanes(_ engine: TestEngine) -> [[[Step]]] {
         Dictionary(grouping: parts(engine)) { part in
-            part.first.flatMap { !isLong && engine == .sqlite && isAlone($0, engine) ? $0.name : nil } ?? ""
+            guard let step = part.first, !isLong, engine == .sqlite, isAlone(step, engine) else { return "" }
+            return step.fault.movesClock ? RenewalsScenario.name : step.name
         }.sorted { $0.key < $1.key }.map(\.value)
     }
 

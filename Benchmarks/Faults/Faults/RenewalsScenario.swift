@@ -14,8 +14,8 @@ struct RenewalsScenario: Scenario {
     ///
     /// On PostgreSQL the leases of a dead server's jobs are waited for after each.
     private var kills: Int { engine == .postgres ? (isLong ? 3 : 1) : (isLong ? 40 : 3) }
-    /// The highest call that is struck: one of those about the first renewals of what is left of a period.
-    private static let calls: Int64 = 2_000
+    /// The highest call that is struck, fewer than the renewals of a period make.
+    private var calls: Int64 { isLong ? 30_000 : 1_000 }
     /// The renewals of a period come at so many times, this long apart.
     private static let times: Int64 = 50
     private static let distance: Int64 = 1_200
@@ -41,7 +41,7 @@ struct RenewalsScenario: Scenario {
             first + Int64(seed.number - 1) * RenewalPlan.weekly.length + Self.times * Self.distance + Self.settling
         var killed = 0
         strikes: while killed < kills {
-            let call = Int64.random(in: 1...Self.calls, using: &dice)
+            let call = Int64.random(in: 1...calls, using: &dice)
             switch try await bench.strike(call, until: time, within: Self.patience) {
             case .killed:
                 killed += 1

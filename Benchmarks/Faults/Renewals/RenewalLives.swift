@@ -1,6 +1,6 @@
 import Synchronization
 
-/// A subscription that the bench has begun, and up to which time it must be charged.
+/// A subscription that the bench has begun, with the time until which it must be charged.
 struct RenewalLife: Sendable {
     let subscription: String
     let user: String

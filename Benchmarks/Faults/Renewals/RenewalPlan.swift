@@ -1,4 +1,4 @@
-/// A plan of which subscriptions run that Paydesk renews itself.
+/// A SKU whose subscriptions Paydesk renews itself.
 enum RenewalPlan: CaseIterable, Sendable {
     /// For one life, day by day: its access goes on for an hour while a renewal is undecided.
     case daily

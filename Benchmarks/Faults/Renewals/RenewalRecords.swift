@@ -1,10 +1,11 @@
 import Foundation
 import Store
 
-/// What is stored about subscriptions that Paydesk renews itself, beside the book of the service that charges for them.
+/// The stored subscriptions that Paydesk renews itself, and the book of the service that charges for them.
 ///
 /// The service is the sandbox: it plays inside the server, and writes each charge into its book in a commit of its own,
-/// before it answers. A server that is killed afterwards has to ask for what it was not told.
+/// before it answers. A server that is killed afterwards has to ask for what it was not told. A charge is the book's entry
+/// of its payment, which is one commit; the list of charges by mandate is written after it.
 struct RenewalRecords: Sendable {
     struct Subscription: Sendable {
         let user: String
