@@ -4,7 +4,7 @@
 # make bench  measures a release's speed as ratios and prints a table (Benchmarks/README.md)
 # make bench-million fills both engines with a million orders and measures every list, search and sum of them
 # make faults injects faults into a release under load and compares its answers with the stored data, in minutes;
-#             make faults-long does so for hours (Benchmarks/README.md)
+#             make faults-long does so for hours (Benchmarks/README.md); make faults-run runs what is built
 # make fuzz   runs hostile bytes through AppleTrust under the address sanitizer (Fuzz/README.md)
 # make example builds and tests Examples/PiggyDesk, a binary with a provider of its own
 # make sanitize  runs every test under the thread sanitizer and under the address sanitizer; a report fails it
@@ -28,8 +28,8 @@ LINT_PACKAGES = python3 python3-jsonschema
 PYTHON ?= /usr/bin/python3
 SOURCES = $(shell git ls-files -co --exclude-standard -- '*.swift')
 
-.PHONY: run sdk test lint format bench bench-million faults faults-long faults-build fuzz example sanitize smoke openapi client schemathesis \
-    javascript browsers pages webshop \
+.PHONY: run sdk test lint format bench bench-million faults faults-run faults-long faults-build fuzz example sanitize \
+    smoke openapi client schemathesis javascript browsers pages webshop \
     packages-run packages-test packages-lint packages-faults
 
 run: packages-run
@@ -118,10 +118,14 @@ example: packages-test
 	sh Tests/Scripts/example.sh $(EXAMPLE_BUILD)/debug/piggydesk
 
 # Afterwards the test is tested: what clients were told is taken away, and a disk lies about what is durable; all of it
-# must be reported (exit 1). FAULTS_BUILD=debug takes what `make test` has built.
+# must be reported (exit 1). FAULTS_BUILD=debug takes what `make test` has built. `faults-run` builds and installs nothing,
+# so that it can run beside other work.
 FAULTS_BUILD ?= release
 FAULTS = .build/$(FAULTS_BUILD)/paydesk-faults --binary .build/$(FAULTS_BUILD)/paydesk
 faults: faults-build
+	@$(MAKE) --no-print-directory faults-run
+
+faults-run:
 	$(FAULTS)
 	$(FAULTS) --only power-cut --rounds 10 --lies; test $$? -eq 1
 	$(FAULTS) --lose; test $$? -eq 1

@@ -12,6 +12,8 @@ final class Bench {
     let journal = Journal()
     let receiver: Receiver
     let service: PaymentService
+    /// The subscriptions that this bench has begun.
+    let renewals = RenewalLives()
     private(set) var summary = Summary()
     private(set) var servers: [Server] = []
     private(set) var adminKey = ""
@@ -31,7 +33,8 @@ final class Bench {
     /// that one, too.
     static let asking = lease + .seconds(90)
 
-    init(_ place: Place, binary: String, clients: Int, shimSource: String) async throws {
+    /// - Parameter movesClock: true for rounds of renewals, which no endpoint may hold up.
+    init(_ place: Place, binary: String, clients: Int, shimSource: String, movesClock: Bool = false) async throws {
         self.place = place
         self.binary = binary
         self.clients = clients
@@ -41,7 +44,7 @@ final class Bench {
         receiver = try Receiver()
         try await start()
         adminKey = try await servers[0].makeAdminKey()
-        try await receiver.subscribe(at: place.port, adminKey)
+        try await receiver.subscribe(at: place.port, adminKey, hanging: !movesClock)
     }
 
     /// Kills the servers of a run that cannot continue.
@@ -149,7 +152,8 @@ final class Bench {
         return row.violations.isEmpty
     }
 
-    private func report(_ row: Tally, _ moment: String) {
+    /// Records a row and prints its violations.
+    func report(_ row: Tally, _ moment: String) {
         summary.add(row)
         if row.violations.isEmpty { return }
         say("\(place.engine) \(row.fault), \(moment): \(row.violations.count) violations")
@@ -235,6 +239,7 @@ final class Bench {
 
     func check(_ facts: Facts, isEnd: Bool = false) -> [String] {
         Checker.check(journal.calls, facts) + service.book.violations(facts, isEnd: isEnd)
+            + RenewalChecker.check(renewals.all, facts.renewals, isEnd: isEnd)
     }
 
     // MARK: The end

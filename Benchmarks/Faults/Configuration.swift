@@ -18,6 +18,8 @@ enum Configuration {
     static let pass = Goods(sku: "vip_month", product: "com.example.vip.month", price: 3_990, units: 0)
     static let coins = Goods(sku: "coins_100", product: "com.example.coins", price: 600, units: 100)
     static let unit = "coins"
+    /// The accounts that charge mandates; several, because the sandbox's book of one keeps its newest 100,000 entries.
+    static let renewalAccounts = (1...4).map { "fault-renewals-\($0)" }
 
     /// A product in the App Store and in the catalogue.
     struct Goods: Sendable {
@@ -47,7 +49,13 @@ enum Configuration {
             "processing.pem": ApplePayTestTokens.processingEC.certificatePEM,
             "processing.key": ApplePayTestTokens.processingEC.keyPEM,
         ]
-        for (name, text) in files {
+        let renewing = renewalAccounts.map {
+            (
+                "providers/\($0).yaml",
+                sandbox($0, contract: "url", token: "\(notifyToken)-\($0)", routing: ", weight: 0")
+            )
+        }
+        for (name, text) in files.merging(renewing, uniquingKeysWith: { $1 }) {
             try text.write(toFile: "\(folder)/\(name)", atomically: true, encoding: .utf8)
         }
         return folder
@@ -61,20 +69,29 @@ enum Configuration {
         secrets: {keys: ["\(Data(repeating: 7, count: 32).base64EncodedString())"]}
         auth: {hs256_secret: "\(userSecret)"}
         webhooks: {allow_private_networks: true}
+        billing: {per_second: 10000}
         limits: {user_per_second: 0, user_burst: 0, key_per_second: 0, key_burst: 0, concurrent: 0}
 
         """
     }
 
     private static var catalogue: String {
-        """
-        skus:
-          - {id: \(pass.sku), name: VIP for a month, kind: non_renewing, tier: VIP, rank: 10, duration_days: 30,
-             prices: [{currency: CNY, value: \(pass.price)}], apple_product_ids: [\(pass.product)]}
-          - {id: \(coins.sku), name: Coins, kind: consumable, units: {\(unit): \(coins.units)},
-             prices: [{currency: CNY, value: \(coins.price)}], apple_product_ids: [\(coins.product)]}
+        let renewing = RenewalPlan.allCases.map {
+            """
+              - {id: \($0.sku), name: \($0.sku), kind: subscription, renewal: managed, tier: \($0.tier), rank: 20,
+                 period: {unit: \($0.unit), count: 1}, grace_days: \($0.graceDays),
+                 prices: [{currency: CNY, value: \($0.price)}]}
+            """
+        }.joined(separator: "\n")
+        return """
+            skus:
+              - {id: \(pass.sku), name: VIP for a month, kind: non_renewing, tier: VIP, rank: 10, duration_days: 30,
+                 prices: [{currency: CNY, value: \(pass.price)}], apple_product_ids: [\(pass.product)]}
+              - {id: \(coins.sku), name: Coins, kind: consumable, units: {\(unit): \(coins.units)},
+                 prices: [{currency: CNY, value: \(coins.price)}], apple_product_ids: [\(coins.product)]}
+            \(renewing)
 
-        """
+            """
     }
 
     private static var apple: String {
@@ -90,12 +107,14 @@ enum Configuration {
         """
     }
 
-    private static func sandbox(_ account: String, contract: String, token: String) -> String {
+    private static func sandbox(
+        _ account: String, contract: String, token: String, routing: String = ""
+    ) -> String {
         """
         account: \(account)
         kind: sandbox
         notify_token: \(token)
-        routing: {platforms: [web]}
+        routing: {platforms: [web]\(routing)}
         settings: {contract: \(contract), secret: \(sandboxSecret)}
 
         """

@@ -1,6 +1,8 @@
 import Store
 
 /// The contents of the database, read on one snapshot: the server's side of the comparison.
+///
+/// Subscriptions and their orders are apart, in ``RenewalRecords``.
 struct Facts: Sendable {
     struct Purchase: Sendable {
         let original: String
@@ -70,6 +72,7 @@ struct Facts: Sendable {
     let gaps: [String]
     /// The number of events by order id and type.
     let announced: [String: [String: Int64]]
+    let renewals: RenewalRecords
 
     init(_ database: any Database) throws {
         var names: [String: String] = [:]
@@ -90,7 +93,10 @@ struct Facts: Sendable {
             try database.rows("SELECT * FROM purchase_owners WHERE environment = 'Production'"),
             by: "original_transaction_id", name)
         orders = try Self.index(
-            try database.rows("SELECT id, user_id, origin, sku, quantity, state, metadata FROM orders"), by: "id"
+            try database.rows(
+                """
+                SELECT id, user_id, origin, sku, quantity, state, metadata FROM orders WHERE subscription_id IS NULL
+                """), by: "id"
         ) { row in
             Order(
                 id: try row.text("id"), user: try name(row), origin: try row.text("origin"), sku: try row.text("sku"),
@@ -124,13 +130,17 @@ struct Facts: Sendable {
             "SELECT subject FROM events GROUP BY subject HAVING COUNT(*) <> MAX(sequence) OR MIN(sequence) <> 1"
         ).map { try $0.text("subject") }
         announced = try Self.announced(database)
+        renewals = try RenewalRecords(database, users: names)
     }
 
     private static func grants(
         _ database: any Database, _ name: (Row) throws -> String
     ) throws -> [Source: [Grant]] {
         var grants: [Source: [Grant]] = [:]
-        let sql = "SELECT id, user_id, source_kind, source_id, order_id, revoked_at FROM grants"
+        let sql = """
+            SELECT id, user_id, source_kind, source_id, order_id, revoked_at FROM grants
+            WHERE source_kind <> 'managed_subscription'
+            """
         for row in try database.rows(sql) {
             let source = Source(kind: try row.text("source_kind"), id: try row.text("source_id"))
             grants[source, default: []].append(

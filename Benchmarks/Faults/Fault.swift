@@ -24,6 +24,8 @@ protocol Scenario: Sendable {
     static var engines: [TestEngine] { get }
     /// The reason why it cannot run on this machine; nil where it can.
     var obstacle: String? { get }
+    /// True where rounds move business time, in which no other scenario could run beside it on its database.
+    var movesClock: Bool { get }
 
     /// - Returns: false when something is missing that clients were told.
     func run(_ bench: Bench, _ seed: RoundSeed) async throws -> Bool
@@ -50,6 +52,7 @@ protocol Fault: Scenario {
 extension Scenario {
     static var engines: [TestEngine] { [.sqlite, .postgres] }
     var obstacle: String? { nil }
+    var movesClock: Bool { false }
 }
 
 extension Fault {

@@ -12,10 +12,15 @@ final class HTTPConnection: Sendable {
     }
 
     private let port: UInt16
+    /// The seconds for which it waits for bytes.
+    private let patience: Int
     private let queue = DispatchQueue(label: "paydesk-faults.connection")
     private let socket = Mutex<Int32?>(nil)
 
-    init(port: UInt16) { self.port = port }
+    init(port: UInt16, patience: Int = 30) {
+        self.port = port
+        self.patience = patience
+    }
 
     deinit { socket.withLock { descriptor in if let descriptor { close(descriptor) } } }
 
@@ -50,7 +55,7 @@ final class HTTPConnection: Sendable {
         #else
             let descriptor = Foundation.socket(AF_INET, SOCK_STREAM, 0)
         #endif
-        var limit = timeval(tv_sec: 30, tv_usec: 0)
+        var limit = timeval(tv_sec: patience, tv_usec: 0)
         setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)

@@ -60,11 +60,16 @@ extension Bench {
 
     private func losses() throws -> [Loss] { try Loss.all(journal.calls) + service.book.losses() }
 
-    private func losePieces() async throws -> Bool {
+    private func losePieces() async throws -> Bool { try await lose(try losses()) }
+
+    /// Removes each piece by itself from the database of a dead server.
+    ///
+    /// - Returns: whether the checker reported every loss.
+    func lose(_ losses: [Loss]) async throws -> Bool {
         let store = try place.open()
         var isComplete = true
         do {
-            for loss in try losses() {
+            for loss in losses {
                 isComplete = report(loss.name, try await violations(of: loss, in: store)) && isComplete
             }
         } catch {
@@ -79,8 +84,10 @@ extension Bench {
     private func violations(of loss: Loss, in store: Store) async throws -> [String] {
         do {
             try await store.write { tx in
-                guard try tx.execute(loss.sql, loss.arguments) > 0 else {
-                    throw Server.Failure(description: "nothing to lose: \(loss.name)")
+                for statement in loss.statements {
+                    guard try tx.execute(statement.sql, statement.arguments) > 0 else {
+                        throw Server.Failure(description: "nothing to lose: \(loss.name)")
+                    }
                 }
                 throw Seen(facts: try Facts(tx))
             }
@@ -90,7 +97,10 @@ extension Bench {
         }
     }
 
-    private func report(_ name: String, _ violations: [String]) -> Bool {
+    /// Prints the name of a loss and what the checker says to it.
+    ///
+    /// - Returns: whether it was reported.
+    func report(_ name: String, _ violations: [String]) -> Bool {
         let first = violations.min().map { ": \($0)" } ?? ""
         say("\(place.engine) \(name): \(violations.isEmpty ? "NOT NOTICED" : "reported \(violations.count)")\(first)")
         return !violations.isEmpty

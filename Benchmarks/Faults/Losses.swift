@@ -1,10 +1,24 @@
 import Store
 
-/// A promise that a server could break, with a statement that breaks it, to see whether the checker notices.
+/// A promise that a server could break, with the statements that break it, to see whether the checker notices.
 struct Loss: Sendable {
+    struct Statement: Sendable {
+        let sql: String
+        let arguments: [String]
+    }
+
     let name: String
-    let sql: String
-    let arguments: [String]
+    /// Each of them changes something.
+    let statements: [Statement]
+
+    init(name: String, sql: String, arguments: [String]) {
+        self.init(name: name, statements: [Statement(sql: sql, arguments: arguments)])
+    }
+
+    init(name: String, statements: [Statement]) {
+        self.name = name
+        self.statements = statements
+    }
 
     /// Makes a loss of each kind from what clients were told.
     ///

@@ -91,7 +91,9 @@ struct FaultTest: AsyncParsableCommand {
             let small =
                 part.contains { $0.fault is DiskFullFault && $0.fault.obstacle == nil } ? folder + "/small" : nil
             if let small { try await SmallDisk.mount(Place.absolute(small)) }
-            let bench = try await bench(engine, number: firstPlace + index, in: small ?? folder)
+            let bench = try await bench(
+                engine, number: firstPlace + index, in: small ?? folder,
+                movesClock: part.contains { $0.fault.movesClock })
             var isClean = true
             for step in part where isClean {
                 if let obstacle = step.fault.obstacle {
@@ -115,10 +117,12 @@ struct FaultTest: AsyncParsableCommand {
         return summary
     }
 
-    private func bench(_ engine: TestEngine, number: Int, in folder: String) async throws -> Bench {
+    private func bench(
+        _ engine: TestEngine, number: Int, in folder: String, movesClock: Bool = false
+    ) async throws -> Bench {
         try await Bench(
             try Place(engine, folder: folder, number: number), binary: Place.absolute(binary), clients: clients,
-            shimSource: shim)
+            shimSource: shim, movesClock: movesClock)
     }
 
     private static func clock() -> String { Date().formatted(.iso8601.time(includingFractionalSeconds: false)) }
@@ -128,6 +132,9 @@ struct FaultTest: AsyncParsableCommand {
             for (index, engine) in engine.engines.enumerated() {
                 group.addTask {
                     try await bench(engine, number: index, in: folder).lose(rounds: rounds ?? 2, seed: seed)
+                }
+                group.addTask {
+                    try await bench(engine, number: 100 + index, in: folder, movesClock: true).loseRenewals()
                 }
             }
             return try await group.reduce(true) { $0 && $1 }

@@ -44,8 +44,11 @@ struct Plan: Sendable {
     private static func all(
         _ engine: TestEngine, isLong: Bool = false, lies: Bool = false
     ) -> [(any Scenario, short: Int, long: Int)] {
-        [
-            (PointsScenario(), 3, 18), (KillFault(), 25, 250), (PowerCutFault(lies: lies), 20, 1_000),
+        let renewalPoints = RenewalPointsScenario(isLong: isLong)
+        return [
+            (PointsScenario(), 3, 18), (renewalPoints, renewalPoints.rounds, renewalPoints.rounds),
+            (RenewalsScenario(engine: engine, isLong: isLong), engine == .postgres ? 3 : 12, 12),
+            (KillFault(), 25, 250), (PowerCutFault(lies: lies), 20, 1_000),
             (DiskErrorFault(), 6, 200), (SlowDiskFault(), 5, 50),
             (DatabaseStopFault(), 3, 100), (ConnectionCutFault(), 5, 60),
             (
@@ -60,20 +63,23 @@ struct Plan: Sendable {
     /// An engine's parts in lanes that run at the same time; the parts of one lane run one after another.
     ///
     /// Most of a short run is waiting for leases, so that steps with a database of their own run beside the rest. A
-    /// long run has one lane, because its services must be back in time.
+    /// long run has one lane, because its services must be back in time. So does PostgreSQL: all databases share one
+    /// server, which the faults stop.
     func lanes(_ engine: TestEngine) -> [[[Step]]] {
         Dictionary(grouping: parts(engine)) { part in
-            part.first.flatMap { !isLong && isAlone($0, engine) ? $0.name : nil } ?? ""
+            guard let step = part.first, !isLong, engine == .sqlite, isAlone(step, engine) else { return "" }
+            return step.fault.movesClock ? RenewalsScenario.name : step.name
         }.sorted { $0.key < $1.key }.map(\.value)
     }
 
     /// Returns whether a step has a database of its own.
     ///
-    /// A full disk needs a disk of its own. In a short run the many kills of the points run beside the others, because
-    /// one after another would take too long. On PostgreSQL no step is alone: all share one server, which the faults
-    /// stop.
+    /// A full disk needs a disk of its own, and renewals move the clock of their database. In a short run the many kills
+    /// of the points run beside the others, because one after another would take too long.
     private func isAlone(_ step: Step?, _ engine: TestEngine) -> Bool {
-        engine == .sqlite && (step?.fault is DiskFullFault || (step?.fault is PointsScenario && !isLong))
+        guard let fault = step?.fault else { return false }
+        return fault.movesClock
+            || (engine == .sqlite && (fault is DiskFullFault || (fault is PointsScenario && !isLong)))
     }
 
     /// The steps of an engine in parts: several short ones share a database, a long one has several.
@@ -81,6 +87,8 @@ struct Plan: Sendable {
         var parts: [[Step]] = []
         var length = 0
         for step in steps[engine] ?? [] {
+            // Each life of a subscription has the whole time for which its clock can be moved.
+            let partLength = step.fault is RenewalPointsScenario ? 1 : partLength
             var first = 1
             while first <= step.rounds {
                 if parts.isEmpty || length >= partLength || isAlone(step, engine)

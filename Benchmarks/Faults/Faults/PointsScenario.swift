@@ -9,20 +9,6 @@ struct PointsScenario: Scenario {
         case attach, checkout, notification, refund, token, cancellation
     }
 
-    /// A server with the shim, which does nothing until it is armed.
-    private struct Shimmed: Fault {
-        static let name = PointsScenario.name
-
-        func environment(_ place: Place, _ shim: Shim, node: Int) -> [String: String] {
-            shim.begin(tracking: false)
-            return shim.environment(files: place.databaseFile)
-        }
-
-        func strike(_ target: Target, _ dice: inout Dice, _ notes: inout Notes) async throws -> Aftermath {
-            .alive(recovery: nil)
-        }
-    }
-
     /// The number of kills after which unanswered requests are repeated, as clients do: a wallet's token is valid for
     /// five minutes.
     private static let patience: Int64 = 30
@@ -37,7 +23,7 @@ struct PointsScenario: Scenario {
         let moment = Shim.Moment.allCases[index / Operation.allCases.count % Shim.Moment.allCases.count]
         var row = Tally(engine: bench.place.engine, fault: Self.name)
         var calls: [String: Int] = [:]
-        try await bench.prepare(for: Shimmed())
+        try await bench.prepare(for: ShimmedFault())
         var client = seed.clients(
             2, round: bench.nextRound(), bench.journal, bench.service, adminKey: bench.adminKey,
             ports: [bench.place.port])[0]
@@ -52,7 +38,7 @@ struct PointsScenario: Scenario {
             if !bench.shim.hasStruck { break }
             calls[bench.shim.name, default: 0] += 1
             try await bench.servers[0].isKilled()
-            row.recoveries.append(try await bench.start(for: Shimmed()))
+            row.recoveries.append(try await bench.start(for: ShimmedFault()))
             if call.isMultiple(of: Self.patience) {
                 bench.journal.cut()
                 try await bench.resolve(since: .now)
