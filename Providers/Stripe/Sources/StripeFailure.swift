@@ -47,7 +47,8 @@ struct StripeRefusal: ServiceRefusal {
         self.init(
             status: reply.status, type: StripeText.word(details?.type), code: StripeText.word(details?.code),
             declineCode: StripeText.word(details?.decline_code), adviceCode: StripeText.word(details?.advice_code),
-            parameter: StripeText.word(details?.param), intent: details?.payment_intent.flatMap { StripeText.id($0.id) })
+            parameter: StripeText.word(details?.param), intent: details?.payment_intent.flatMap { StripeText.id($0.id) }
+        )
     }
 
     /// True where the key was used with other parameters before: the first call's result stands.

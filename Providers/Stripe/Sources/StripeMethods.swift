@@ -74,7 +74,8 @@ extension StripeObject.PaymentMethod {
             case "jcb": "JCB"
             case "unionpay": "UnionPay"
             case "eftpos_au": "eftpos"
-            case let word: word.split(separator: "_").map { $0.prefix(1).uppercased() + $0.dropFirst() }.joined(separator: " ")
+            case let word:
+                word.split(separator: "_").map { $0.prefix(1).uppercased() + $0.dropFirst() }.joined(separator: " ")
             }
         return last4.map { "\(name) •••• \($0)" } ?? name
     }

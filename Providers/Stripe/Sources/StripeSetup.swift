@@ -82,7 +82,8 @@ struct StripeSetupCalls: Sendable {
         if id.hasPrefix("seti_") {
             known = StripeSetup(try await intent(id))
         } else if id.hasPrefix("cs_") {
-            known = StripeSetup(try await api.get("checkout/sessions/\(id)", Self.expanding) as StripeObject.CheckoutSession)
+            known = StripeSetup(
+                try await api.get("checkout/sessions/\(id)", Self.expanding) as StripeObject.CheckoutSession)
         } else {
             throw .foreign
         }

@@ -110,7 +110,8 @@ final class FakeStripeServer: Sendable {
             let isFailing = call.path.last.flatMap { state.failing[$0] } ?? 0 > 0
             if isFailing, let name = call.path.last { state.failing[name]? -= 1 }
             // Stripe keeps its own error under a key, too.
-            let failure = isFailing
+            let failure =
+                isFailing
                 ? IncomingReply.stripe(500, "api_error", headers: [(name: "Stripe-Should-Retry", value: "false")]) : nil
             guard call.header("content-type")?.hasPrefix("application/x-www-form-urlencoded") ?? true else {
                 return .stripe(400, "invalid_request_error", "bad_content_type")

@@ -21,7 +21,8 @@ struct StripeMandateFixture {
         _ id: ID<Setup>? = nil, of other: ID<Subscription>? = nil, customer: String? = nil
     ) -> SetupAttempt {
         SetupAttempt(
-            setup: id ?? stripe.ids.make(), subscription: other ?? subscription, customer: customer, currency: usd(1).currency,
+            setup: id ?? stripe.ids.make(), subscription: other ?? subscription, customer: customer,
+            currency: usd(1).currency,
             title: "Club", terms: "39.90 USD each month", platform: .web, returnURL: StripeFixture.returnURL,
             expiresAt: stripe.clock.now.adding(seconds: 86_400), accepts: Set(ContractType.allCases))
     }
