@@ -87,7 +87,7 @@ struct RemoteRehearsal: Rehearsal {
     }
 
     func changesSomething(_ request: OutgoingRequest) -> Bool {
-        [RemoteCall.open, .cancel, .refund].contains { request.url.hasSuffix("/\($0.rawValue)") }
+        RemoteCall.changes.contains { request.url.hasSuffix("/\($0.rawValue)") }
     }
 
     func act(_ act: PayerAct, on payment: ID<Payment>, in context: ProviderContext) async throws -> Bool {

@@ -122,7 +122,8 @@ struct PaymentLedger {
         if let anomaly = move.anomaly, anomaly != .latePayment || order.state != .paid {
             try log.record(anomaly, order, "\(payment.id) succeeded after \(payment.state.rawValue)")
         }
-        try pay(order, with: payment, leaving: mandate)
+        // A charge leaves nothing behind, whatever its report says: a mandate of its own would replace the one that it used.
+        try pay(order, with: payment, leaving: locked.record.mandate == nil ? mandate : nil)
         try refunds.recount(payment.id, order)
         try entitlements.recompute(order.id)
     }
