@@ -208,7 +208,7 @@ package final class Gateway: Sendable {
         appStoreAPI = appStore.map {
             ServerAPI(
                 $0.settings.signing, reader: $0, acts: $0,
-                clocks: ServerAPI.Clocks(real: time.real, business: time.milliseconds))
+                clocks: ServerAPI.Clocks(real: time.real, business: time.milliseconds), externalReports: $0)
         }
         webhooks = Webhooks(
             store: access, settlements: settlements, keyRing: keyRing, random: random,

@@ -4,7 +4,7 @@ extension Migrations {
     /// `external_tokens.look_at` is the time at which a token's job is made, null where only a change brings one. A report
     /// is stored with its request identifier and its bytes before the first call. A line item's `turn` counts how often
     /// its fact came, so that no fact is reported twice on any number of nodes. `external_holds` has the accounts that
-    /// send nothing: until a time where Apple's rate limit is reached, without a time where Apple refuses the key.
+    /// send nothing: until a time where Apple's rate limit is reached, without a time where Apple refuses the key. `box_external_reports` has what the App Store in a box accepted.
     static let externalPurchases = """
         CREATE TABLE external_tokens (
             id {text} NOT NULL PRIMARY KEY,
@@ -56,6 +56,11 @@ extension Migrations {
             reason {text} NOT NULL,
             since {int} NOT NULL,
             until {int}
+        ) {strict};
+        CREATE TABLE box_external_reports (
+            request_identifier {text} NOT NULL PRIMARY KEY,
+            number {int} NOT NULL UNIQUE,
+            data {text} NOT NULL
         ) {strict};
         ALTER TABLE orders ADD COLUMN external_token_id {text} REFERENCES external_tokens (id);
         ALTER TABLE orders ADD COLUMN storefront {text};

@@ -1,3 +1,4 @@
+import AppleTrust
 import Domain
 import FoundationEssentials
 import ProviderKit
