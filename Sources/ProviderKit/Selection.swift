@@ -58,7 +58,7 @@ package enum SelectionRefusal: String, Sendable, CaseIterable {
     case accept
     /// The wallet's account has no processor that can charge its token.
     case unavailable
-    /// Nothing is sold outside of the App Store in this storefront, or not yet.
+    /// The storefront is not one in which is sold outside of the App Store, or not yet.
     case storefront
     /// The SKU has no category of tax.
     case taxCategory = "tax_category"

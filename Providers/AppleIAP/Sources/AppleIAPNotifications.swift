@@ -28,7 +28,8 @@ extension AppleIAPProvider {
             type: ([verified.type.rawValue.isEmpty ? "UNKNOWN" : verified.type.rawValue]
                 + [verified.subtype].compactMap { $0 }).joined(separator: "/"),
             facts: (StoreStatement(verified).map { [.store($0)] } ?? [])
-                + (ExternalTokenNotice(verified).map { [.externalToken($0)] } ?? []), acknowledgement: Acknowledgement(body: ""))
+                + (ExternalTokenNotice(verified).map { [.externalToken($0)] } ?? []),
+            acknowledgement: Acknowledgement(body: ""))
     }
 }
 

@@ -24,7 +24,7 @@ enum AppleIAPSettings {
         SettingsSchema.Field(
             "api", .object(api), default: .object([:]), summary: "The key and the addresses of Apple's server API."),
         SettingsSchema.Field(
-            "external_purchases", .object(externalPurchases),
+            "external_purchases", .object(ExternalPurchaseSettings.schema),
             default: .object(["report_after_days": .integer(8), "regions": .list([])]),
             summary: "Where is sold outside of the App Store with Apple's tokens, and how they are reported."),
         SettingsSchema.Field(
@@ -63,25 +63,6 @@ enum AppleIAPSettings {
         SettingsSchema.Field(
             "verify_receipt_url", .text,
             summary: "Where verifyReceipt is asked: empty: never; apple: Apple's own two; else one address."),
-    ])
-
-    private static let externalPurchases = SettingsSchema([
-        SettingsSchema.Field(
-            "report_after_days", .integer(1...10), default: .integer(8),
-            summary: "The days after which a token that led to nothing is reported; Apple reminds after 10."),
-        SettingsSchema.Field("production_url", .url, summary: "Another address than Apple's for Production."),
-        SettingsSchema.Field("sandbox_url", .url, summary: "Another address than Apple's for Sandbox."),
-        SettingsSchema.Field(
-            "regions", .list(.object(region)), default: .list([]),
-            summary: "The storefronts in which is sold so; empty: in none."),
-    ])
-
-    private static let region = SettingsSchema([
-        SettingsSchema.Field("storefront", .text, required: true, summary: "The storefront, ISO 3166 alpha-3: DEU."),
-        SettingsSchema.Field("from", .text, required: true, summary: "The first day in UTC: 2026-01-01."),
-        SettingsSchema.Field(
-            "tax", .map(.integer(0...10_000)), default: .object([:]),
-            summary: "The rate of tax in hundredths of a percent, by a SKU's tax_category: standard: 1900."),
     ])
 
     /// Checks the settings for faults that the schema cannot find.

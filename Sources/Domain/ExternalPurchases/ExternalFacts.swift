@@ -85,7 +85,7 @@ package struct ExternalPurchase: Hashable, Sendable {
 package struct ExternalReportedItem: Hashable, Sendable {
     package let kind: ExternalFact.Kind
     package let factID: String
-    /// How often the fact has come, from 1.
+    /// The number of times that the fact has come, from 1.
     package let turn: Int64
     /// True where it takes the fact back.
     package let isErroneous: Bool

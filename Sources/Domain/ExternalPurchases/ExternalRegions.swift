@@ -28,7 +28,7 @@ public struct ExternalRegions: Hashable, Sendable {
 
     /// Returns the rate of tax of a sale.
     ///
-    /// Of several entries of one storefront the one that began last counts.
+    /// The entry that began last counts among several of one storefront.
     ///
     /// - Throws: the first reason that prevents the sale.
     public func rate(

@@ -73,7 +73,7 @@ package enum ExternalReportRules {
     }
 }
 
-/// What Apple accepted about one purchase.
+/// The line items about one purchase that Apple has accepted.
 private struct History {
     let accepted: [ExternalReportedItem]
     /// The returns that Apple counts: accepted and not taken back.
@@ -81,8 +81,9 @@ private struct History {
 
     init(_ purchase: ExternalPurchase, _ accepted: [ExternalReportedItem]) {
         let own = accepted.filter {
-            $0.isAbout(purchase.fact) || $0.item.referenceLineItemId == purchase.fact.lineItemID
-                && $0.item.eventType == .refund
+            $0.isAbout(purchase.fact)
+                || $0.item.referenceLineItemId == purchase.fact.lineItemID
+                    && $0.item.eventType == .refund
         }.sorted { ($0.turn, $0.isErroneous ? 1 : 0) < ($1.turn, $1.isErroneous ? 1 : 0) }
         self.accepted = own
         var latest: [String: ExternalReportedItem] = [:]

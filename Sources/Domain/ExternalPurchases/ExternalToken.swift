@@ -14,7 +14,7 @@ package struct ExternalToken: Identified, Sendable, Equatable {
 
     /// The state of a token's reports, for admins.
     package enum State: String, Sendable, CaseIterable {
-        /// Nothing has to be reported yet.
+        /// The token waits: no report is due yet.
         case waiting
         /// A report is to be made, or its end is not known.
         case due

@@ -6,7 +6,9 @@ import Store
 // Tokens and reports of external purchases in the App Store in a box.
 extension BoxedAppStore {
     /// Hands out a token of an external purchase, of which the box keeps nothing.
-    package func makeExternalToken(_ request: BoxExternalTokenRequest) async throws(GatewayError) -> Outcome<
+    package func makeExternalToken(
+        _ request: BoxExternalTokenRequest
+    ) async throws(GatewayError) -> Outcome<
         BoxExternalToken
     > {
         do {

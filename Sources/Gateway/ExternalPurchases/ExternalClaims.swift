@@ -29,8 +29,9 @@ struct ExternalAccounts: Sendable {
     /// Finds the account of a token.
     ///
     /// - Throws: `invalidRequest` naming the field.
-    func read(_ text: String, _ field: String) throws(GatewayError) -> (token: ExternalPurchaseToken, account: AccountID)
-    {
+    func read(
+        _ text: String, _ field: String
+    ) throws(GatewayError) -> (token: ExternalPurchaseToken, account: AccountID) {
         guard let token = ExternalPurchaseToken(text) else {
             throw .invalidRequest(field: field, reason: "must be a token of an external purchase, as StoreKit gives it")
         }

@@ -21,7 +21,8 @@ struct ExternalPurchaseLedger {
         _ token: ExternalPurchaseToken, at account: AccountID, for user: ID<User>, source: ExternalToken.Source
     ) throws -> ExternalToken {
         var found = try tx.externalPurchases.ensure(try new(token, at: account, user: user, source: source))
-        let isForeign = try found.user.map { $0 != user }
+        let isForeign =
+            try found.user.map { $0 != user }
             ?? tx.externalPurchases.hasOrder(of: found.id, besides: user)
         guard !isForeign else { throw GatewayError.conflict(reason: "the token is another user's") }
         guard found.user == nil || found.source == .apple else { return found }

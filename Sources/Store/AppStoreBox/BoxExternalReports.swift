@@ -7,7 +7,8 @@ extension BoxQueries {
     }
 
     package func findExternalReport(_ requestIdentifier: String) throws(StoreError) -> String? {
-        try db.row("SELECT data FROM box_external_reports WHERE request_identifier = ?", requestIdentifier)?.text("data")
+        try db.row("SELECT data FROM box_external_reports WHERE request_identifier = ?", requestIdentifier)?.text(
+            "data")
     }
 }
 

@@ -145,7 +145,8 @@ extension ExternalPurchaseQueries where Connection == any Transaction {
             """,
             [
                 new.id, new.account, token.environment.rawValue, token.externalPurchaseID, token.bundleID,
-                token.appAppleID, token.type, token.createdAt, token.expiresAt, new.user, new.source.rawValue, new.dueAt,
+                token.appAppleID, token.type, token.createdAt, token.expiresAt, new.user, new.source.rawValue,
+                new.dueAt,
                 new.dueAt, new.state.rawValue, new.createdAt,
             ] as [any SQLBindable])
         guard let found = try find(at: new.account, externalPurchaseID: token.externalPurchaseID),

@@ -18,7 +18,10 @@ struct TaxedAmountTests {
         (999, "EUR", 0, TaxedAmount(inclusive: 9_990, exclusive: 9_990)),
         (0, "EUR", 1_900, TaxedAmount(inclusive: 0, exclusive: 0)),
         (1_234, "KWD", 500, TaxedAmount(inclusive: 1_234, exclusive: 1_175)),
-        (1_000_000_000_000, "JPY", 10_000, TaxedAmount(inclusive: 1_000_000_000_000_000, exclusive: 500_000_000_000_000)),
+        (
+            1_000_000_000_000, "JPY", 10_000,
+            TaxedAmount(inclusive: 1_000_000_000_000_000, exclusive: 500_000_000_000_000)
+        ),
     ])
     func `a price includes its tax`(_ value: Int64, _ currency: String, _ rate: Int64, _ wanted: TaxedAmount) throws {
         let amount = try Self.money(value, currency)

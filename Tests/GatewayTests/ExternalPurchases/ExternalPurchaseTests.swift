@@ -13,8 +13,8 @@ struct ExternalPurchaseTests {
 
     @Test(arguments: TestEngine.allCases)
     func `a purchase and its refunds are line items`(_ engine: TestEngine) async throws {
-        try await ExternalPurchaseDesk.with(engine) { desk in
-            let (id, text) = try ExternalPurchaseDesk.token(at: desk.now)
+        try await ExternalPurchaseFixture.with(engine) { desk in
+            let (id, text) = try ExternalPurchaseFixture.token(at: desk.now)
             let contract = try await desk.buy(text)
             try await desk.work()
             let item = try #require(desk.apple.items.first)
@@ -22,7 +22,8 @@ struct ExternalPurchaseTests {
             #expect(item.lineItemId == NameUUID.text(try desk.desk.payment(contract).rawValue))
             #expect(item.creationDate == (paid.order.paidAt?.rawValue ?? 0) * 1_000)
             #expect((item.amountTaxInclusive, item.amountTaxExclusive, item.taxAmount) == (39_900, 37_642, 2_258))
-            #expect(item.productIdentifier == "club_days" && item.productType == .oneTimeBuy && item.taxCountry == "CHN")
+            #expect(
+                item.productIdentifier == "club_days" && item.productType == .oneTimeBuy && item.taxCountry == "CHN")
             _ = try await desk.giveBack(contract.order, 1_000)
             try await desk.work(for: 2)
             _ = try await desk.giveBack(contract.order, nil)
@@ -39,8 +40,8 @@ struct ExternalPurchaseTests {
 
     @Test(arguments: TestEngine.allCases)
     func `a refund that bounces is taken back`(_ engine: TestEngine) async throws {
-        try await ExternalPurchaseDesk.with(engine) { desk in
-            let (_, text) = try ExternalPurchaseDesk.token(at: desk.now)
+        try await ExternalPurchaseFixture.with(engine) { desk in
+            let (_, text) = try ExternalPurchaseFixture.token(at: desk.now)
             let contract = try await desk.buy(text)
             let refund = try await desk.giveBack(contract.order, nil)
             try await desk.work(for: 2)
@@ -57,8 +58,8 @@ struct ExternalPurchaseTests {
     func `a token of another user, of another app or for nothing that is sold so is refused`(
         _ engine: TestEngine
     ) async throws {
-        try await ExternalPurchaseDesk.with(engine) { desk in
-            let (_, text) = try ExternalPurchaseDesk.token(at: desk.now)
+        try await ExternalPurchaseFixture.with(engine) { desk in
+            let (_, text) = try ExternalPurchaseFixture.token(at: desk.now)
             _ = try await desk.keep(text)
             await #expect(throws: GatewayError.conflict(reason: "the token is another user's")) {
                 try await desk.open(text, user: "bob")
@@ -73,7 +74,7 @@ struct ExternalPurchaseTests {
             #expect(untaxed == .noProvider(NoProvider(reason: .taxCategory, accounts: [])))
             let elsewhere = await refusal { _ = try await desk.open(text, storefront: "DEU") }
             #expect(elsewhere == .noProvider(NoProvider(reason: .storefront, accounts: [])))
-            let (_, real) = try ExternalPurchaseDesk.token("2924c319", at: desk.now)
+            let (_, real) = try ExternalPurchaseFixture.token("2924c319", at: desk.now)
             guard case .noProvider(let why)? = await refusal({ _ = try await desk.open(real) }) else {
                 Issue.record("a token of Production was sold in test mode")
                 return
@@ -88,8 +89,8 @@ struct ExternalPurchaseTests {
     func `a token that leads to nothing is reported on day 8, and a purchase after it as well`(
         _ engine: TestEngine
     ) async throws {
-        try await ExternalPurchaseDesk.with(engine) { desk in
-            let (id, text) = try ExternalPurchaseDesk.token(at: desk.now)
+        try await ExternalPurchaseFixture.with(engine) { desk in
+            let (id, text) = try ExternalPurchaseFixture.token(at: desk.now)
             let kept = try await desk.keep(text)
             #expect(try await desk.keep(text) == kept && kept.state == "waiting")
             try await desk.desk.pass(seconds: 8 * Self.day - 60)
@@ -108,7 +109,7 @@ struct ExternalPurchaseTests {
 
     @Test(arguments: TestEngine.allCases)
     func `Apple's word makes a token due, and an open order is awaited`(_ engine: TestEngine) async throws {
-        try await ExternalPurchaseDesk.with(engine) { desk in
+        try await ExternalPurchaseFixture.with(engine) { desk in
             let account = try AccountID.test("apple-iap")
             func tell(_ text: String, reminds: Bool) async throws {
                 let token = try #require(ExternalPurchaseToken(text))
@@ -118,7 +119,7 @@ struct ExternalPurchaseTests {
                         isStored: true)
                 }
             }
-            let (strange, told) = try ExternalPurchaseDesk.token(at: desk.now)
+            let (strange, told) = try ExternalPurchaseFixture.token(at: desk.now)
             try await tell(told, reminds: false)
             try await desk.work(for: 2)
             #expect(desk.apple.bodies.isEmpty)
@@ -126,7 +127,7 @@ struct ExternalPurchaseTests {
             try await desk.work(for: 2)
             #expect(desk.apple.accepted.map(\.status) == [.unrecognizedToken])
             #expect(try await desk.shown(strange).user_id == nil)
-            let (_, text) = try ExternalPurchaseDesk.token(at: desk.now)
+            let (_, text) = try ExternalPurchaseFixture.token(at: desk.now)
             let contract = try await desk.open(text)
             try await tell(text, reminds: true)
             try await desk.work(for: 2)
@@ -140,10 +141,10 @@ struct ExternalPurchaseTests {
 
     @Test(arguments: TestEngine.allCases)
     func `a duplicate is an admin's word about a token of a period`(_ engine: TestEngine) async throws {
-        try await ExternalPurchaseDesk.with(engine) { desk in
-            let (used, text) = try ExternalPurchaseDesk.token(type: "SERVICES", at: desk.now)
-            let (spare, other) = try ExternalPurchaseDesk.token(type: "SERVICES", at: desk.now)
-            let (plain, single) = try ExternalPurchaseDesk.token(at: desk.now)
+        try await ExternalPurchaseFixture.with(engine) { desk in
+            let (used, text) = try ExternalPurchaseFixture.token(type: "SERVICES", at: desk.now)
+            let (spare, other) = try ExternalPurchaseFixture.token(type: "SERVICES", at: desk.now)
+            let (plain, single) = try ExternalPurchaseFixture.token(at: desk.now)
             try await desk.buy(text)
             _ = try await (desk.keep(other), desk.keep(single))
             try await desk.work(for: 2)
@@ -162,8 +163,8 @@ struct ExternalPurchaseTests {
 
     @Test(arguments: TestEngine.allCases)
     func `an erasure keeps the token and its reports without the user`(_ engine: TestEngine) async throws {
-        try await ExternalPurchaseDesk.with(engine) { desk in
-            let (id, text) = try ExternalPurchaseDesk.token(at: desk.now)
+        try await ExternalPurchaseFixture.with(engine) { desk in
+            let (id, text) = try ExternalPurchaseFixture.token(at: desk.now)
             try await desk.buy(text)
             try await desk.work(for: 2)
             _ = try await desk.gateway.users.erase(GatewayFixture.user("alice"), context: .test)
@@ -176,8 +177,8 @@ struct ExternalPurchaseTests {
 
     @Test(arguments: TestEngine.allCases)
     func `without a key nothing is sent, and doctor says so`(_ engine: TestEngine) async throws {
-        try await ExternalPurchaseDesk.with(engine, hasKey: false) { desk in
-            let (id, text) = try ExternalPurchaseDesk.token(at: desk.now)
+        try await ExternalPurchaseFixture.with(engine, hasKey: false) { desk in
+            let (id, text) = try ExternalPurchaseFixture.token(at: desk.now)
             try await desk.buy(text)
             try await desk.work(for: 2)
             #expect(try await desk.shown(id).state == "due" && desk.apple.calls.isEmpty)

@@ -14,9 +14,9 @@ struct ExternalReportFaultTests {
 
     @Test(arguments: TestEngine.allCases)
     func `a lost reply is asked about, and nothing is sent twice`(_ engine: TestEngine) async throws {
-        try await ExternalPurchaseDesk.with(engine) { desk in
+        try await ExternalPurchaseFixture.with(engine) { desk in
             desk.apple.script(.lost)
-            let (id, text) = try ExternalPurchaseDesk.token(at: desk.now)
+            let (id, text) = try ExternalPurchaseFixture.token(at: desk.now)
             try await desk.buy(text)
             try await desk.work(for: 5)
             #expect(desk.apple.calls == ["PUT", "GET"] && desk.apple.items.count == 1)
@@ -31,9 +31,9 @@ struct ExternalReportFaultTests {
     func `a report that never arrived is sent again with the same bytes`(
         _ fault: FakeExternalPurchaseAPI.Fault
     ) async throws {
-        try await ExternalPurchaseDesk.with(.sqlite) { desk in
+        try await ExternalPurchaseFixture.with(.sqlite) { desk in
             desk.apple.script(fault)
-            let (id, text) = try ExternalPurchaseDesk.token(at: desk.now)
+            let (id, text) = try ExternalPurchaseFixture.token(at: desk.now)
             try await desk.buy(text)
             try await desk.work(for: 5)
             #expect(desk.apple.calls == ["PUT", "GET", "PUT"] && Set(desk.apple.bodies).count == 1)
@@ -43,10 +43,10 @@ struct ExternalReportFaultTests {
 
     @Test(arguments: TestEngine.allCases)
     func `a refused report waits for a person and keeps its identifier`(_ engine: TestEngine) async throws {
-        try await ExternalPurchaseDesk.with(engine) { desk in
+        try await ExternalPurchaseFixture.with(engine) { desk in
             let faults = #"{"errors":[{"errorCode":9,"errorMessage":"Not valid.","fieldName":"productIdentifier"}]}"#
             desk.apple.script(.answer(400, faults))
-            let (id, text) = try ExternalPurchaseDesk.token(at: desk.now)
+            let (id, text) = try ExternalPurchaseFixture.token(at: desk.now)
             try await desk.buy(text)
             try await desk.work(for: 5)
             try await desk.buy(text)
@@ -67,10 +67,10 @@ struct ExternalReportFaultTests {
 
     @Test(arguments: TestEngine.allCases)
     func `a refused key stops the account until a retry`(_ engine: TestEngine) async throws {
-        try await ExternalPurchaseDesk.with(engine) { desk in
+        try await ExternalPurchaseFixture.with(engine) { desk in
             desk.apple.script(.answer(401, "Unauthenticated"))
-            let (first, text) = try ExternalPurchaseDesk.token(at: desk.now)
-            let (_, other) = try ExternalPurchaseDesk.token(at: desk.now)
+            let (first, text) = try ExternalPurchaseFixture.token(at: desk.now)
+            let (_, other) = try ExternalPurchaseFixture.token(at: desk.now)
             try await desk.buy(text)
             try await desk.work(for: 5)
             try await desk.buy(other)
@@ -86,9 +86,9 @@ struct ExternalReportFaultTests {
 
     @Test
     func `a rate limit is waited for`() async throws {
-        try await ExternalPurchaseDesk.with(.sqlite) { desk in
+        try await ExternalPurchaseFixture.with(.sqlite) { desk in
             desk.apple.script(.answer(429, #"{"errorCode":4290000,"errorMessage":"Rate limit exceeded."}"#))
-            let (_, text) = try ExternalPurchaseDesk.token(at: desk.now)
+            let (_, text) = try ExternalPurchaseFixture.token(at: desk.now)
             try await desk.buy(text)
             // Without Retry-After a minute passes.
             try await desk.work(for: 55)
@@ -100,7 +100,7 @@ struct ExternalReportFaultTests {
 
     @Test(arguments: TestEngine.allCases, [1 as UInt64, 2, 3])
     func `under any mixture of faults each fact is accepted once`(_ engine: TestEngine, _ seed: UInt64) async throws {
-        try await ExternalPurchaseDesk.with(engine) { desk in
+        try await ExternalPurchaseFixture.with(engine) { desk in
             let random = SeededRandom(seed).source
             let kinds: [FakeExternalPurchaseAPI.Fault] = [
                 .lost, .notSent, .answer(500, ""), .answer(502, ""), .answer(400, Self.notFound),
@@ -109,7 +109,7 @@ struct ExternalReportFaultTests {
             var contracts: [PaymentContract] = []
             for index in 0..<4 {
                 trouble()
-                let (_, text) = try ExternalPurchaseDesk.token(at: desk.now)
+                let (_, text) = try ExternalPurchaseFixture.token(at: desk.now)
                 contracts.append(try await desk.buy(text, user: "user-\(index)"))
                 // Runs end in the middle: the leases are over, and every job begins anew.
                 try await desk.work()

@@ -5,6 +5,25 @@ import ProviderKit
 
 /// The `external_purchases` settings of an account.
 enum ExternalPurchaseSettings {
+    static let schema = SettingsSchema([
+        SettingsSchema.Field(
+            "report_after_days", .integer(1...10), default: .integer(8),
+            summary: "The days after which a token that led to nothing is reported; Apple reminds after 10."),
+        SettingsSchema.Field("production_url", .url, summary: "Another address than Apple's for Production."),
+        SettingsSchema.Field("sandbox_url", .url, summary: "Another address than Apple's for Sandbox."),
+        SettingsSchema.Field(
+            "regions", .list(.object(region)), default: .list([]),
+            summary: "The storefronts in which is sold so; empty: in none."),
+    ])
+
+    private static let region = SettingsSchema([
+        SettingsSchema.Field("storefront", .text, required: true, summary: "The storefront, ISO 3166 alpha-3: DEU."),
+        SettingsSchema.Field("from", .text, required: true, summary: "The first day in UTC: 2026-01-01."),
+        SettingsSchema.Field(
+            "tax", .map(.integer(0...10_000)), default: .object([:]),
+            summary: "The rate of tax in hundredths of a percent, by a SKU's tax_category: standard: 1900."),
+    ])
+
     /// Reads the regions; a fault names the entry.
     static func read(_ reader: ProviderSettingsReader) -> ExternalRegions {
         let settings = reader.settings.object("external_purchases")

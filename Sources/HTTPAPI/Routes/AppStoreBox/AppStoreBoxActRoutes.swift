@@ -52,7 +52,9 @@ struct AppStoreBoxActRoutes {
                     return .success(delivery)
                 }
             },
-            route("makeBoxExternalToken", .post, "/external-purchase-tokens", "Hands out a token of an external purchase") {
+            route(
+                "makeBoxExternalToken", .post, "/external-purchase-tokens", "Hands out a token of an external purchase"
+            ) {
                 (call) async throws(GatewayError) in
                 try await answer(call, created: true) { (body) throws(BoxError) in
                     try BoxExternalTokenRequest(body: body)

@@ -8,7 +8,7 @@ import Testing
 @testable import Gateway
 
 /// A desk that sells outside of the App Store, with Apple's API and the acts of its buyers.
-struct ExternalPurchaseDesk {
+struct ExternalPurchaseFixture {
     let fixture: AppStoreGatewayFixture
     let apple: FakeExternalPurchaseAPI
 
@@ -104,7 +104,7 @@ struct ExternalPurchaseDesk {
     }
 
     static func with(
-        _ engine: TestEngine, hasKey: Bool = true, _ body: (ExternalPurchaseDesk) async throws -> Void
+        _ engine: TestEngine, hasKey: Bool = true, _ body: (ExternalPurchaseFixture) async throws -> Void
     ) async throws {
         let apple = FakeExternalPurchaseAPI()
         var setup = AppStoreGatewayFixtureSetup()
@@ -114,7 +114,7 @@ struct ExternalPurchaseDesk {
             _ = try await fixture.gateway.catalogue.merge(
                 try JSONDecoder().decode([SKU].self, from: Data(sku.utf8)), context: .test)
             try await fixture.gateway.workFinder.prepare()
-            try await body(ExternalPurchaseDesk(fixture: fixture, apple: apple))
+            try await body(ExternalPurchaseFixture(fixture: fixture, apple: apple))
         }
     }
 }
