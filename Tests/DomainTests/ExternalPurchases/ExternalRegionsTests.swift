@@ -26,7 +26,7 @@ struct ExternalRegionsTests {
     }
 
     @Test(arguments: [
-        ("ESP", "standard", "EUR", 150 as Int64, ExternalRegions.Refusal.storefront),
+        ("ESP", "standard" as String?, "EUR", 150 as Int64, ExternalRegions.Refusal.storefront),
         ("DEU", "standard", "EUR", 99, .storefront), ("DEU", nil, "EUR", 150, .taxCategory),
         ("NLD", "standard", "EUR", 150, .taxRate), ("DEU", "standard", "MAD", 150, .currency),
     ])

@@ -158,6 +158,11 @@ struct ExternalPurchaseTests {
                 try await desk.shown(spare).id.rawValue, reason: "on the other", context: .test)
             try await desk.work(for: 2)
             #expect(desk.apple.accepted.map(\.status) == [.lineItem, .duplicateToken])
+            _ = try await desk.gateway.externalPurchases.retry(
+                try await desk.shown(spare).id.rawValue, context: .test)
+            for action in ["external_token.duplicate", "external_token.retried"] {
+                #expect(try await desk.desk.count("audit WHERE action = ?", action) == 1)
+            }
         }
     }
 
