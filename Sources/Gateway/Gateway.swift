@@ -43,6 +43,8 @@ package final class Gateway: Sendable {
     let deliveries: Deliveries
     package let disputes: Disputes
     package let events: Events
+    package let externalPurchases: ExternalPurchases
+    let externalReporting: ExternalReporting
     package let health: NodeHealth
     package let idempotency: IdempotentRequests
     package let jobQueue: JobQueue
@@ -150,6 +152,8 @@ package final class Gateway: Sendable {
             store: access, registry: registry, ids: ids, time: time, signals: signals,
             renewals: renewalMeter)
 
+        externalPurchases = ExternalPurchases(settlements: settlements)
+        externalReporting = ExternalReporting(settlements: settlements, logger: logger)
         accounts = Accounts(store: access, settlements: settlements, providers: providers, logger: logger)
         attention = Attention(store: access, accounts: accounts)
         contracts = Contracts(store: access, orders: orders, keyRing: keyRing, publicURL: settings.publicURL)
@@ -163,7 +167,7 @@ package final class Gateway: Sendable {
         renewals = Renewals(
             settlements: settlements, attempts: paymentAttempts, meter: renewalMeter, logger: logger)
         cashier = Cashier(
-            settlements: settlements, orders: orders, offers: Offers(store: access, accounts: accounts),
+            settlements: settlements, orders: orders, offers: Offers(store: access, accounts: accounts, time: time),
             contracts: contracts, attempts: paymentAttempts, opening: paymentOpening,
             setups: mandateSetups, settings: settings)
         orderClosing = OrderClosing(settlements: settlements, orders: orders, attempts: paymentAttempts)
@@ -204,7 +208,7 @@ package final class Gateway: Sendable {
         appStoreAPI = appStore.map {
             ServerAPI(
                 $0.settings.signing, reader: $0, acts: $0,
-                clocks: ServerAPI.Clocks(real: time.real, business: time.milliseconds))
+                clocks: ServerAPI.Clocks(real: time.real, business: time.milliseconds), externalReports: $0)
         }
         webhooks = Webhooks(
             store: access, settlements: settlements, keyRing: keyRing, random: random,

@@ -86,6 +86,7 @@ package enum UnknownThing: String, Sendable, Equatable, CaseIterable {
     case meter, account, user, purchase, subscription, grant, webhook, delivery, notification, job, payment, contract
     case session
     case key = "api_key"
+    case externalToken = "external_token"
 }
 
 /// The fault of a token or key.

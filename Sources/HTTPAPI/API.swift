@@ -148,6 +148,7 @@ package struct API: Sendable {
             + PartnerOrderRoutes(gateway: gateway).routes
             + AdminOrderRoutes(gateway: gateway).routes + RefundRoutes(gateway: gateway).routes
             + ApplePayRoutes(gateway: gateway, limiter: merchantSessionLimiter).routes
+            + ExternalPurchaseRoutes(gateway: gateway).routes
             + AppleIAPRoutes(gateway: gateway).routes + PurchaseRoutes(gateway: gateway).routes
             + CompatibleRoutes(gateway: gateway).routes
             + OpenIAPRoutes(gateway: gateway).routes

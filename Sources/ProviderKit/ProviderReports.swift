@@ -125,15 +125,28 @@ public enum ProviderFact: Sendable, Equatable, Codable {
     case store(StoreStatement)
     case setup(SetupReport)
     case mandate(MandateReport)
+    case externalToken(ExternalTokenNotice)
 
-    /// The payment of the fact; nil for a store's statement, a set-up and a mandate.
+    /// The payment of the fact; nil for a store's statement, a set-up, a mandate and a token of an external purchase.
     public var payment: ID<Payment>? {
         switch self {
         case .payment(let report): report.payment
         case .refund(let report): report.payment
         case .dispute(let report): report.payment
-        case .store, .setup, .mandate: nil
+        case .store, .setup, .mandate, .externalToken: nil
         }
+    }
+}
+
+/// A store's word about a token that it handed out for a purchase outside of it.
+public struct ExternalTokenNotice: Sendable, Equatable, Codable {
+    public let token: ExternalPurchaseToken
+    /// True where the store wants the token's report now; false where it tells only that it made the token.
+    public let isReminder: Bool
+
+    public init(token: ExternalPurchaseToken, isReminder: Bool) {
+        self.token = token
+        self.isReminder = isReminder
     }
 }
 

@@ -39,6 +39,14 @@ REFUSALS = [
         "return_url": r"this address is not one of the allowed return_urls",
         "metadata": r"at most 50 keys of 1 to 64 bytes and values of 1,000 bytes, 16 KiB together, in UTF-8",
     }),
+    # A token is base64url of Apple's JSON.
+    (CHECKOUTS, [], {
+        "external_purchase_token": r"must be a token of an external purchase, as StoreKit gives it|is not the session's",
+        "storefront": r"is missing",
+    }),
+    (["keepExternalPurchaseToken"], [], {
+        "token": r"must be a token of an external purchase, as StoreKit gives it",
+    }),
     # A session may leave out what a user must name.
     (["openCheckout", "retryCheckout"], [], {"sku|platform": r"is missing"}),
     # Rules between members of a session, and with the accounts and addresses of the configuration.
@@ -49,7 +57,8 @@ REFUSALS = [
         "provider": r"no account has this id or kind",
         "return_url|cancel_url": r"this address is not one of the allowed return_urls",
         "metadata": r"at most 50 keys of 1 to 64 bytes and values of 1,000 bytes, 16 KiB together, in UTF-8",
-        "external_purchase_token": r"no account takes Apple's external purchases",
+        "external_purchase_token": r"must be a token of an external purchase, as StoreKit gives it",
+        "storefront": r"is missing",
         r"\w+": r"is not for a portal",
     }),
     # The order is over: 410.

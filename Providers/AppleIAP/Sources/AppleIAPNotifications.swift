@@ -27,7 +27,9 @@ extension AppleIAPProvider {
             eventID: verified.id,
             type: ([verified.type.rawValue.isEmpty ? "UNKNOWN" : verified.type.rawValue]
                 + [verified.subtype].compactMap { $0 }).joined(separator: "/"),
-            facts: StoreStatement(verified).map { [.store($0)] } ?? [], acknowledgement: Acknowledgement(body: ""))
+            facts: (StoreStatement(verified).map { [.store($0)] } ?? [])
+                + (ExternalTokenNotice(verified).map { [.externalToken($0)] } ?? []),
+            acknowledgement: Acknowledgement(body: ""))
     }
 }
 

@@ -17,6 +17,9 @@ public struct AppleIAPProvider: PaymentProvider {
     let trust: AppleIAPTrust
     /// The server API of each app, in the order of the settings; empty without a key.
     package let serverAPIs: [AppStoreServerAPI]
+    /// The client of Apple's External Purchase Server API; nil without a key.
+    let externalPurchaseAPI: ExternalPurchaseAPI?
+    public let externalPurchases: ExternalPurchaseRules
     let sharedSecrets: SharedSecrets
     /// The client of verifyReceipt; nil where it is not used.
     let verifyReceipt: VerifyReceiptClient?
@@ -37,6 +40,9 @@ public struct AppleIAPProvider: PaymentProvider {
         try AppleIAPSettings.check(account)
         trust = try AppleIAPTrust(account)
         serverAPIs = try AppStoreServerAPI.all(account, context, pause: pause)
+        externalPurchaseAPI = try ExternalPurchaseAPI(account, context)
+        externalPurchases = ExternalPurchaseSettings.rules(
+            of: account, trust: trust, reachable: externalPurchaseAPI?.environments ?? [])
         time = context.time
         let asksBox = serverAPIs.contains(where: \.isBox)
         var manifest = Self.manifest

@@ -21,6 +21,8 @@ public struct VerifiedNotification: Sendable {
     public let transaction: VerifiedTransaction?
     /// The renewal information of `transaction`, where there is one.
     public let renewalInfo: VerifiedRenewalInfo?
+    /// The token of a purchase outside of the App Store; nil in other notifications.
+    public let externalToken: VerifiedExternalToken?
 
     /// Fields of an unknown form or value; they count as absent.
     public let unreadFields: [String]
@@ -38,11 +40,12 @@ public struct VerifiedNotification: Sendable {
         environment = try Self.environment(content, audience)
         try audience.checkNumber(of: bundleID, content, environment)
         guard content.kind != .unknown else {
-            (status, transaction, renewalInfo) = (nil, nil, nil)
+            (status, transaction, renewalInfo, externalToken) = (nil, nil, nil, nil)
             unreadFields = claims.unread.names
             return
         }
         status = content.claims.code("status")
+        externalToken = content.kind == .externalToken ? VerifiedExternalToken(content.claims, of: bundleID) : nil
         let signed = try SignedParts(content.claims, verifier)
         (transaction, renewalInfo) = (signed.transaction, signed.renewalInfo)
         unreadFields =

@@ -86,6 +86,8 @@ package struct SKU: Hashable, Sendable {
     package var graceDays: Int64
     package var consumption: Consumption
     package var once: Once
+    /// The name of its rate of tax in the settings of external purchases; nil for a SKU that is not sold so.
+    package var taxCategory: String?
     package var active: Bool
     package var localizations: [String: Localization]
 }
@@ -96,6 +98,7 @@ extension SKU: Codable {
             once, active, renewal, period
         case trialDays = "trial_days"
         case graceDays = "grace_days"
+        case taxCategory = "tax_category"
         case localizations
         case durationDays = "duration_days"
         case planCode = "plan_code"
@@ -135,6 +138,7 @@ extension SKU: Codable {
         graceDays = try fields.decodeIfPresent(Int64.self, forKey: .graceDays) ?? Self.usualGraceDays
         consumption = try fields.decodeIfPresent(Consumption.self, forKey: .consumption) ?? .ignore
         once = try fields.decodeIfPresent(Once.self, forKey: .once) ?? .ever
+        taxCategory = try fields.decodeIfPresent(String.self, forKey: .taxCategory)
         active = try fields.decodeIfPresent(Bool.self, forKey: .active) ?? true
         localizations = try fields.decodeIfPresent([String: Localization].self, forKey: .localizations) ?? [:]
     }
@@ -180,6 +184,7 @@ extension SKU: Codable {
         try fields.encode(graceDays, forKey: .graceDays)
         try fields.encode(consumption, forKey: .consumption)
         try fields.encode(once, forKey: .once)
+        try fields.encodeIfPresent(taxCategory, forKey: .taxCategory)
         try fields.encode(active, forKey: .active)
         try fields.encode(localizations, forKey: .localizations)
     }

@@ -120,6 +120,9 @@ extension SKU {
         guard unitsAreGood else {
             throw SKUFault(field: "units", reason: "at most 20 names like ids, each 1 to 1,000,000,000,000")
         }
+        guard taxCategory.map({ SKUCode($0) != nil }) ?? true else {
+            throw SKUFault(field: "tax_category", reason: "must match [a-z0-9][a-z0-9_.-]{0,63}")
+        }
         guard attributes.count <= 50 else { throw SKUFault(field: "attributes", reason: "at most 50") }
         guard !JSONValue.object(attributes).holdsNUL else {
             throw SKUFault(field: "attributes", reason: "text must not contain U+0000")

@@ -22,7 +22,8 @@ package enum ChineseTexts {
         "or to: exactly one of the two is needed": "或 to：两者必须且只能给出一个",
         "there is no order": "没有订单",
         "is not for a portal": "不能用于自助页面的会话",
-        "no account takes Apple's external purchases": "没有账户接受 Apple 的外部购买",
+        "must be a token of an external purchase, as StoreKit gives it": "必须是 StoreKit 提供的外部购买令牌",
+        "is of no app and environment that an account has": "不属于任何账户的应用和环境",
         "must be a country in three letters (ISO 3166 alpha-3)": "必须是三个字母的国家代码（ISO 3166）",
         "must be a product id with ${days} in it": "必须是带有天数占位符的商品编号",
         "is for a StoreKit file": "仅用于 StoreKit 文件",
@@ -141,6 +142,9 @@ package enum ChineseTexts {
     ]
 
     private static let conflicts = [
+        "the token is another user's": "该令牌属于其他用户",
+        "only a token of the type SERVICES or ACQUISITION has duplicates": "只有 SERVICES 或 ACQUISITION 类型的令牌才有重复令牌",
+        "line items were reported on this token": "此令牌已上报过明细",
         "it was %@ before": "此前已经处理过",
         "the order is paid; return the money": "订单已支付，请退回这笔款项",
         "a user has at most %@ open orders; pay or cancel one of them": "每个用户最多 %@ 个未完成订单，请先支付或取消其中一个",

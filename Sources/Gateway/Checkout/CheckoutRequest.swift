@@ -20,6 +20,8 @@ package struct CheckoutRequest: Sendable {
     package var metadata: [String: String]
     /// The payer's address; nil where it is not known.
     package var payerAddress: IPAddress?
+    /// The token of Apple's with which is bought outside of the App Store; nil for none.
+    package var external: ExternalClaim?
     /// The session that orders, which has checked the return address; nil for other callers.
     var session: SessionOrder?
 

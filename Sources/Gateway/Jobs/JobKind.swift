@@ -25,6 +25,8 @@ package enum JobKind: String, Sendable, CaseIterable {
     case reconcileSetup = "reconcile_setup"
     /// Revokes a mandate at its provider; the subject is the mandate.
     case revokeMandate = "revoke_mandate"
+    /// Reports what became of a token of an external purchase; the subject is the token.
+    case reportExternalPurchase = "report_external_purchase"
     /// Completes the work of an abandoned request.
     case completeRequest = "complete_request"
     /// Reconciles an account now, at an admin's request.
@@ -71,7 +73,7 @@ package enum JobKind: String, Sendable, CaseIterable {
         switch self {
         case .deliverWebhook, .retryDeliveries, .endDeliveries, .replayNotifications, .checkSubscription,
             .grantUnmapped, .regradePurchases, .renewSubscription, .announceRenewal, .revokeMandate,
-            .announcePrices, .checkHeldCharges:
+            .announcePrices, .checkHeldCharges, .reportExternalPurchase:
             true
         default: Self.standing.contains(self)
         }
@@ -96,6 +98,7 @@ package enum JobKind: String, Sendable, CaseIterable {
         case .renewSubscription: [60, 300, 3_600, 21_600]
         case .announceRenewal, .announcePrices: [5, 60, 3_600]
         case .checkHeldCharges: [30, 60, 300, 900]
+        case .reportExternalPurchase: [3, 5, 10, 30, 60, 300, 900, 3_600]
         case .revokeMandate: [60, 300, 3_600, 21_600, 86_400]
         case .expireOrder, .reconcilePayment, .reconcileRefund, .reconcileSetup, .completeRequest:
             [60, 300, 3_600, 21_600] + Array(repeating: 86_400, count: 7)

@@ -49,6 +49,7 @@ package struct JobRunner: Service {
                 Lane(kinds: [.renewSubscription, .reconcileSetup, .revokeMandate], width: 32, perAccount: 16),
                 Lane(kinds: [.announceRenewal, .announcePrices], width: 4),
                 Lane(kinds: [.checkHeldCharges], width: 1),
+                Lane(kinds: [.reportExternalPurchase], width: 8),
                 Lane(kinds: [.syncAccount], width: 2),
                 Lane(kinds: [.checkSubscription, .checkReceipt], width: 8),
                 Lane(kinds: [.replayNotifications], width: 2),

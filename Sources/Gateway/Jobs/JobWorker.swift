@@ -33,6 +33,7 @@ package struct JobWorker: Sendable {
         case .checkHeldCharges: try await gateway.billingHold.check(job)
         case .reconcileSetup: try await gateway.mandateSetups.reconcile(job)
         case .revokeMandate: try await gateway.mandateSetups.revoke(job)
+        case .reportExternalPurchase: try await gateway.externalReporting.report(job)
         case .completeRequest: try await gateway.reconciliation.completeRequest(job)
         case .syncAccount: try await gateway.accountReconciliation.perform(job)
         case .checkSubscription: try await gateway.subscriptionSync.check(job)

@@ -1,3 +1,4 @@
+package import Domain
 package import Store
 
 /// A contradiction between stored facts: a violated invariant of `docs/domain.md` section 10.
@@ -16,10 +17,13 @@ package struct InvariantCheck: Sendable {
     let store: Store
     /// True where the configuration is for production, in which no box's purchases belong.
     let isProduction: Bool
+    /// The real time; nil leaves out what is wrong only after a time.
+    let time: TimeSource?
 
-    package init(store: Store, isProduction: Bool = false) {
+    package init(store: Store, isProduction: Bool = false, time: TimeSource? = nil) {
         self.store = store
         self.isProduction = isProduction
+        self.time = time
     }
 
     package func run() async throws -> [Violation] {
@@ -32,6 +36,7 @@ package struct InvariantCheck: Sendable {
             }
         }
         return try await found + checkAudit() + checkSeals() + checkOrders() + checkBoundaries() + checkBox()
+            + checkExternalPurchases()
     }
 
     /// Finds purchases of an App Store in a box, which nobody paid, in a database for production.

@@ -100,6 +100,8 @@ extension ManagedSubscriptionLedger {
             partner: subscription.partner, returnURL: nil, metadata: [:], createdAt: log.now,
             expiresAt: log.now.adding(seconds: subscription.orderLifetime(settings)))
         order.period = Order.SubscriptionPeriod(subscription: subscription.id, index: subscription.periodIndex + 1)
+        // Renewals are reported on the token of the first order.
+        order.external = try tx.externalPurchases.sale(of: subscription.id)
         try tx.orders.insert(order)
         let amount = order.amount.map { "\($0)" } ?? ""
         let opened = try log.appendTimeline(order, "order.opened", amount)

@@ -31,6 +31,8 @@ package struct ReplayTable: Sendable {
         ReplayTable(name: "users", key: ["id"], condition: "1 = 1", reset: [:]),
         ReplayTable(
             name: "user_states", key: ["user_id"], condition: "1 = 1", reset: ["version": 0, "next_change_at": nil]),
+        // Tokens of external purchases; their reports follow from what is rebuilt.
+        ReplayTable(name: "external_tokens", key: ["id"], condition: "1 = 1", reset: ["look_at": nil]),
         ReplayTable(
             name: "orders", key: ["id"], condition: "origin = 'checkout' AND subscription_id IS NULL",
             reset: [

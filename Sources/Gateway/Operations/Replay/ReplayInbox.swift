@@ -122,7 +122,7 @@ package struct ReplayInbox: Sendable {
     /// False for a fact about a managed subscription, whose orders are taken over as they are.
     private static func isApplied(_ fact: ProviderFact, in tx: any Transaction) throws -> Bool {
         switch fact {
-        case .setup, .mandate: false
+        case .setup, .mandate, .externalToken: false
         case .store: true
         case .payment, .refund, .dispute:
             try fact.payment.flatMap { try tx.orders.find(of: $0).value() }?.period == nil

@@ -98,6 +98,7 @@ extension Shape {
             ],
             optional: [
                 "duration_days": .integer, "period": .billingPeriod, "plan_code": .string, "subscribe_id": .integer,
+                "tax_category": .string,
             ]))
 
     fileprivate static let newSKU = named(
@@ -166,6 +167,8 @@ extension Shape {
             "once": onceOfSKU.orNull.noted(
                 "How often a user has it for a price of 0: `ever`, once, where it is left out; `running`, again when it "
                     + "has ended; `none`, without a limit."),
+            "tax_category": code.orNull.noted(
+                "Names its rate of tax in the settings of external purchases; without one it is not sold so."),
             "active": .boolean.orNull.noted("True where it is left out."),
         ])
 
