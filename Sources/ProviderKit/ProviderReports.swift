@@ -118,14 +118,15 @@ public enum ProviderFact: Sendable, Equatable, Codable {
     case store(StoreStatement)
     case setup(SetupReport)
     case mandate(MandateReport)
+    case consent(ConsentRescission)
 
-    /// The payment of the fact; nil for a store's statement, a set-up and a mandate.
+    /// The payment of the fact; nil for a store's statement, a set-up, a mandate and a consent.
     public var payment: ID<Payment>? {
         switch self {
         case .payment(let report): report.payment
         case .refund(let report): report.payment
         case .dispute(let report): report.payment
-        case .store, .setup, .mandate: nil
+        case .store, .setup, .mandate, .consent: nil
         }
     }
 }

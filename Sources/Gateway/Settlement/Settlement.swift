@@ -76,6 +76,7 @@ struct Settlement {
         switch fact {
         case .setup(let report): return try managed.apply(report, from: account)
         case .mandate(let report): return try managed.apply(report, from: account)
+        case .consent(let rescission): return try RescindedConsents(log: log).apply(rescission)
         default: break
         }
         guard let payment = fact.payment, let locked = try LockedPayment.lock(payment, in: tx) else { return false }
@@ -84,7 +85,7 @@ struct Settlement {
         case .payment(let report): try payments.apply(report, from: account, to: locked)
         case .refund(let report): try refunds.apply(report, from: account, to: locked)
         case .dispute(let report): try disputes.apply(report, from: account, to: locked)
-        case .store, .setup, .mandate: return false
+        case .store, .setup, .mandate, .consent: return false
         }
         return true
     }
@@ -134,7 +135,7 @@ extension ProviderFact {
             case .accepted, .pending, .tryFailed: false
             }
         case .refund(let report): report.outcome != .pending
-        case .dispute, .store, .setup, .mandate: true
+        case .dispute, .store, .setup, .mandate, .consent: true
         }
     }
 

@@ -20,6 +20,7 @@ extension UnknownThing {
         case .contract: ("contract yet for", "支付合约")
         case .key: ("API key", "密钥")
         case .session: ("session", "会话")
+        case .offer: ("offer", "优惠")
         }
     }
 }
