@@ -1,5 +1,3 @@
-package import Domain
-
 /// The form in which a promotional offer is signed.
 package enum OfferFormat: String, Sendable, Codable, CaseIterable {
     /// A JWS, which StoreKit 2 takes.
