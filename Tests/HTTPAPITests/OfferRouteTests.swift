@@ -24,7 +24,6 @@ struct OfferRouteTests {
             counter, apple in
             let made = try await counter.post("/v1/admin/skus", counter.adminKey, Self.sku)
             try #require(made.status == 200, "\(made)")
-            try await apple.store.forgetCatalogueChange()
             try await body(counter, apple)
         }
     }

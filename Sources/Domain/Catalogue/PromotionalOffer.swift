@@ -3,11 +3,11 @@ package struct PromotionalOffer: Hashable, Sendable {
     /// The customers to whom an offer is signed, by their subscriptions of the SKU's stack group.
     package enum Audience: String, Sendable, Codable, CaseIterable {
         case any
-        /// Those who never had one.
+        /// Users who never had one.
         case new
-        /// Those who had one and have none that is active or in its grace period.
+        /// Users who had one and have none that is active or in its grace period.
         case lapsed
-        /// Those who have one that is active or in its grace period.
+        /// Users who have one that is active or in its grace period.
         case running
     }
 

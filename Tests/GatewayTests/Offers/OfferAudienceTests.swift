@@ -11,16 +11,16 @@ struct OfferAudienceTests {
     struct Story: Sendable, CustomTestStringConvertible {
         let testDescription: String
         let offers: Set<String>
-        let tell: @Sendable (OfferDesk) async throws -> Void
+        let tell: @Sendable (NewsFixture) async throws -> Void
 
-        init(_ description: String, _ offer: String, _ tell: @escaping @Sendable (OfferDesk) async throws -> Void) {
+        init(_ description: String, _ offer: String, _ tell: @escaping @Sendable (NewsFixture) async throws -> Void) {
             testDescription = description
             offers = ["spring", offer]
             self.tell = tell
         }
     }
 
-    private static func fail(_ desk: OfferDesk, _ sale: AppleSale, graceDays: Int64?) async throws {
+    private static func fail(_ desk: NewsFixture, _ sale: AppleSale, graceDays: Int64?) async throws {
         let renewal = AppleRenewal(sale, signed: desk.apple.now.rawValue * 1_000) {
             $0.isInRetry = true
             $0.graceEnds = graceDays.map { sale.purchased + (30 + $0) * 86_400_000 }
@@ -33,7 +33,7 @@ struct OfferAudienceTests {
         Story("a pass", "welcome") { try await $0.apple.attach($0.apple.sale()) },
         Story("a subscription of another group", "welcome") { try await $0.subscribe("com.example.pro.auto") },
         Story("one that runs", "thanks") { try await $0.subscribe() },
-        Story("another SKU's that runs", "thanks") { try await $0.subscribe(OfferDesk.plus) },
+        Story("another SKU's that runs", "thanks") { try await $0.subscribe(NewsFixture.plus) },
         Story("one in its grace period", "thanks") {
             try await fail($0, try await $0.subscribe(days: 31), graceDays: 6)
         },
@@ -65,7 +65,7 @@ struct OfferAudienceTests {
 
     @Test(arguments: TestEngine.allCases, stories)
     func `an offer is signed for its audience alone`(_ engine: TestEngine, _ story: Story) async throws {
-        try await withOffers(on: engine) { desk in
+        try await withNews(on: engine) { desk in
             try await story.tell(desk)
             for id in ["spring", "welcome", "back", "thanks"] {
                 let refusal = try await desk.refusal(id)
@@ -76,7 +76,7 @@ struct OfferAudienceTests {
 
     @Test(arguments: TestEngine.allCases)
     func `facts of the named transaction's environment count alone`(_ engine: TestEngine) async throws {
-        try await withOffers(on: engine) { desk in
+        try await withNews(on: engine) { desk in
             let real = try await desk.subscribe(days: 100)
             let played = desk.apple.sale { $0.environment = "Sandbox" }
             try await desk.apple.attach(played)
@@ -91,11 +91,11 @@ struct OfferAudienceTests {
 
     @Test(arguments: TestEngine.allCases)
     func `an introductory offer is for those who never had one`(_ engine: TestEngine) async throws {
-        try await withOffers(on: engine) { desk in
+        try await withNews(on: engine) { desk in
             let pass = desk.apple.sale()
             try await desk.apple.attach(pass)
             #expect(try await desk.mayHaveIntroductory(pass.id))
-            let old = try await desk.subscribe(OfferDesk.plus, days: 200)
+            let old = try await desk.subscribe(NewsFixture.plus, days: 200)
             for id in [pass.id, old.id, "704\(old.id)"] { #expect(try await !desk.mayHaveIntroductory(id)) }
             await #expect(throws: GatewayError.unknown(.purchase, old.id)) {
                 try await desk.mayHaveIntroductory(old.id, user: "bob")
@@ -106,7 +106,7 @@ struct OfferAudienceTests {
     @Test(arguments: TestEngine.allCases)
     func `a call names a product and an offer of it, an app, and an own transaction`(_ engine: TestEngine) async throws
     {
-        try await withOffers(on: engine) { desk in
+        try await withNews(on: engine) { desk in
             let own = try await desk.subscribe()
             let other = try await desk.subscribe(user: "bob")
             #expect(try await desk.refusal(transaction: own.id) == nil)
@@ -120,21 +120,20 @@ struct OfferAudienceTests {
             let app = try await desk.refusal(bundle: "com.example.other")
             #expect(app == .invalidRequest(field: "bundle_id", reason: "must name one of the apps"))
             _ = try await desk.apple.gateway.catalogue.archive("news", context: .test)
-            #expect(try await desk.refusal() == .productNotSold(OfferDesk.month))
+            #expect(try await desk.refusal() == .productNotSold(NewsFixture.month))
         }
     }
 
-    @Test func `one of several apps is named, and without a key nothing is signed`() async throws {
-        try await withOffers(on: .sqlite) {
-            $0.bundles = ["com.example.app", "com.example.second"]
-        } _: { desk in
+    @Test func `one of several apps is named`() async throws {
+        try await withNews(on: .sqlite, bundles: ["com.example.app", "com.example.second"]) { desk in
             let unnamed = try await desk.refusal()
             #expect(unnamed == .invalidRequest(field: "bundle_id", reason: "must name one of the apps"))
             #expect(try await desk.refusal(bundle: "com.example.second") == nil)
         }
-        try await withOffers(on: .sqlite) {
-            $0.appStore = nil
-        } _: { desk in
+    }
+
+    @Test func `without a key nothing is signed`() async throws {
+        try await withNews(on: .sqlite, hasKey: false) { desk in
             #expect(try await desk.refusal() == .noProviderAvailable)
         }
     }

@@ -9,7 +9,7 @@ import Testing
 @Suite("Consent that is withdrawn")
 struct RescindedConsentTests {
     private static func notice(
-        _ desk: OfferDesk, _ id: String?, environment: String = "Production", receiptType: String? = nil,
+        _ desk: NewsFixture, _ id: String?, environment: String = "Production", receiptType: String? = nil,
         bundle: String = "com.example.app", signer: AppleTestCertificates.Signer = .store
     ) throws -> AppleNotice {
         var inner: [String: JSONValue] = [
@@ -35,7 +35,7 @@ struct RescindedConsentTests {
 
     @Test(arguments: TestEngine.allCases)
     func `it is told once, and takes nothing`(_ engine: TestEngine) async throws {
-        try await withOffers(on: engine) { desk in
+        try await withNews(on: engine) { desk in
             let sale = try await desk.subscribe()
             let (user, before) = (try await desk.userID(), try await desk.apple.status())
             let notice = try Self.notice(desk, "704\(sale.id)")
@@ -61,12 +61,12 @@ struct RescindedConsentTests {
 
     @Test(arguments: TestEngine.allCases)
     func `of somebody who is not known, or was erased, the store's id is told`(_ engine: TestEngine) async throws {
-        try await withOffers(on: engine) { desk in
+        try await withNews(on: engine) { desk in
             try await desk.apple.notify(try Self.notice(desk, "7041", environment: "Sandbox"))
             #expect(try await desk.apple.desk.events("apptx_7041") == ["consent.rescinded"])
             #expect(try await desk.apple.desk.eventData("apptx_7041") == [Self.data(.null, "7041", "Sandbox")])
             let sale = try await desk.subscribe()
-            // Of the other environment.
+            // The other environment's customers have other ids.
             try await desk.apple.notify(try Self.notice(desk, "704\(sale.id)", environment: "Sandbox"))
             _ = try await desk.apple.gateway.users.erase(GatewayFixture.user("alice"), context: .test)
             try await desk.apple.notify(try Self.notice(desk, "704\(sale.id)"))
@@ -81,7 +81,7 @@ struct RescindedConsentTests {
     }
 
     @Test func `what is inside must be genuine and of the same app and environment`() async throws {
-        try await withOffers(on: .sqlite) { desk in
+        try await withNews(on: .sqlite) { desk in
             for notice in [
                 try Self.notice(desk, "7041", signer: .forger), try Self.notice(desk, "7042", receiptType: "Sandbox"),
                 try Self.notice(desk, "7043", bundle: "com.example.other"),

@@ -8,16 +8,12 @@ import Testing
 @Suite struct StoreOffersMigrationTests {
     private static let earlier = Migrations.all.filter { $0.number < 37 }
 
-    private static func purchase(_ key: String, environment: String, evidence: Data?) -> (String, [any SQLBindable]) {
-        (
-            """
-            INSERT INTO purchases (environment, key, account, bundle_id, product_id, transaction_id,
-                original_transaction_id, kind, purchased_at, signed_at, quantity, is_renewal, is_upgraded,
-                is_family_shared, received_at, evidence)
-            VALUES (?, ?, 'apple', 'app', 'ring', ?, ?, 'Non-Consumable', 1, 1, 1, 0, 0, 0, 0, ?)
-            """, [environment, key, key, key, evidence]
-        )
-    }
+    private static let purchase = """
+        INSERT INTO purchases (environment, key, account, bundle_id, product_id, transaction_id,
+            original_transaction_id, kind, purchased_at, signed_at, quantity, is_renewal, is_upgraded,
+            is_family_shared, received_at, evidence)
+        VALUES (?, '1', 'apple', 'app', 'ring', '1', '1', 'Non-Consumable', 1, 1, 1, 0, 0, 0, 0, ?)
+        """
 
     @Test(
         arguments: TestEngine.allCases,
@@ -26,9 +22,8 @@ import Testing
         _ engine: TestEngine, _ stored: (environment: String, hasEvidence: Bool, isNamed: Bool)
     ) async throws {
         try await withStore(on: engine, migrations: Self.earlier) { store in
-            let (sql, arguments) = Self.purchase(
-                "1", environment: stored.environment, evidence: stored.hasEvidence ? Data([1]) : nil)
-            try await store.write { tx in try tx.execute(sql, arguments) }
+            let evidence = stored.hasEvidence ? Data([1]) : nil
+            try await store.write { tx in try tx.execute(Self.purchase, stored.environment, evidence) }
             try await Migrator.apply(Migrations.all, to: store, at: 1)
             let (hasJob, unnamed) = try await store.read { db in
                 (

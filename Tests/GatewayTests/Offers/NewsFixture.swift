@@ -1,11 +1,12 @@
 import Foundation
+import Store
 import TestSupport
 
 @testable import Domain
 @testable import Gateway
 
 /// A desk that sells news by subscriptions of one group, some of them with offers, with the acts of its readers.
-struct OfferDesk: Sendable {
+struct NewsFixture: Sendable {
     static let month = "com.example.news.month"
     static let plus = "com.example.news.plus"
 
@@ -77,18 +78,20 @@ struct OfferDesk: Sendable {
     }
 }
 
-/// Runs a test at a desk whose App Store account has a key.
-func withOffers(
-    on engine: TestEngine, _ edit: (inout AppStoreGatewayFixtureSetup) -> Void = { _ in },
-    _ body: (OfferDesk) async throws -> Void
+/// Runs a test with news for sale.
+///
+/// - Parameter hasKey: false for an App Store account without a key.
+func withNews(
+    on engine: TestEngine, bundles: [String] = ["com.example.app"], hasKey: Bool = true,
+    _ body: (NewsFixture) async throws -> Void
 ) async throws {
-    var setup = AppStoreGatewayFixtureSetup { $0.appStore = FakeAppStore() }
+    var setup = AppStoreGatewayFixtureSetup()
+    setup.appStore = hasKey ? FakeAppStore() : nil
+    setup.bundles = bundles
     setup.desk.isDevelopment = true
-    edit(&setup)
     try await withAppleDesk(on: engine, setup) { apple in
-        let skus = try JSONDecoder().decode([SKU].self, from: Data(OfferDesk.skus.utf8))
+        let skus = try JSONDecoder().decode([SKU].self, from: Data(NewsFixture.skus.utf8))
         _ = try await apple.gateway.catalogue.merge(skus, context: .test)
-        try await apple.store.forgetCatalogueChange()
-        try await body(OfferDesk(apple: apple))
+        try await body(NewsFixture(apple: apple))
     }
 }
