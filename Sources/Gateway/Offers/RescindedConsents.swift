@@ -4,6 +4,9 @@ import Store
 
 /// Announces that somebody withdrew the consent to the use of an app; what is owned stays.
 struct RescindedConsents {
+    /// The action of the audit entries.
+    static let action = EventType.consentRescinded.rawValue
+
     let log: ChangeLog
 
     private struct EventData: Encodable {
@@ -32,7 +35,7 @@ struct RescindedConsents {
                 environment: environment.rawValue)
             try log.emit(.consentRescinded, subject: subject, user: user, data: try data.storedJSON())
             try log.audit(
-                subject: subject, "consent.rescinded", before: "", after: "\(id) in \(rescission.bundleID)", about: user
+                subject: subject, Self.action, before: "", after: "\(id) in \(rescission.bundleID)", about: user
             )
         }
         return true

@@ -134,7 +134,8 @@ struct OfferAudienceTests {
 
     @Test func `without a key nothing is signed`() async throws {
         try await withNews(on: .sqlite, hasKey: false) { desk in
-            #expect(try await desk.refusal() == .noProviderAvailable)
+            let refusal = try await desk.refusal()
+            #expect(refusal == .noProviderAvailable)
         }
     }
 }

@@ -47,6 +47,10 @@ struct RescindedConsentTests {
             }
             #expect(try await told(user) == [Self.data(.string(user), "704\(sale.id)")])
             #expect(try await desk.apple.status() == before && before.active)
+            let facts = try await desk.apple.gateway.reports.explain(
+                user: GatewayFixture.user("alice"), sku: nil, reader: .staff, languages: []
+            ).facts
+            #expect(facts.map(\.type).filter { $0 == "consent.rescinded" }.count == 1)
             // A notification that is processed again has told it already.
             let page = try await desk.apple.gateway.notifications.list(nil, cursor: nil, limit: 10)
             let stored = try #require(page.items.first)
