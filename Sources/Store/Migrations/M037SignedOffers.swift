@@ -23,7 +23,7 @@ extension Migrations {
             rescinded_at {int} NOT NULL,
             PRIMARY KEY (environment, app_transaction_id, rescinded_at)
         ) {strict};
-        CREATE INDEX purchases_by_app_transaction ON purchases (app_transaction_id)
+        CREATE INDEX purchases_by_app_transaction ON purchases (app_transaction_id, environment)
             WHERE app_transaction_id IS NOT NULL;
         INSERT INTO jobs (id, kind, subject, state, run_at, created_at)
             SELECT 'job_00000000000000000000000037', 'name_app_transactions', '', 'waiting', 0, 0
