@@ -168,6 +168,9 @@ static const unsigned char Assets_console_sku_form_js[] = {
 static const unsigned char Assets_console_sku_model_js[] = {
 #embed "../Pages/Assets/console/sku-model.js"
 };
+static const unsigned char Assets_console_sku_offers_js[] = {
+#embed "../Pages/Assets/console/sku-offers.js"
+};
 static const unsigned char Assets_console_sku_rows_js[] = {
 #embed "../Pages/Assets/console/sku-rows.js"
 };
@@ -393,6 +396,7 @@ static const struct cpages_file files[] = {
     {"Assets/console/sku-apple.js", Assets_console_sku_apple_js, sizeof Assets_console_sku_apple_js},
     {"Assets/console/sku-form.js", Assets_console_sku_form_js, sizeof Assets_console_sku_form_js},
     {"Assets/console/sku-model.js", Assets_console_sku_model_js, sizeof Assets_console_sku_model_js},
+    {"Assets/console/sku-offers.js", Assets_console_sku_offers_js, sizeof Assets_console_sku_offers_js},
     {"Assets/console/sku-rows.js", Assets_console_sku_rows_js, sizeof Assets_console_sku_rows_js},
     {"Assets/sdk/client.js", Assets_sdk_client_js, sizeof Assets_sdk_client_js},
     {"Assets/sdk/define.js", Assets_sdk_define_js, sizeof Assets_sdk_define_js},

@@ -51,6 +51,8 @@ package final class Gateway: Sendable {
     package let jobs: Jobs
     package let keys: APIKeys
     package let meters: UsageMeters
+    let appTransactions: AppTransactions
+    package let signedOffers: SignedOffers
     package let mismatches: Mismatches
     package let notifications: Notifications
     package let orderClosing: OrderClosing
@@ -222,6 +224,9 @@ package final class Gateway: Sendable {
         purchases = Purchases(
             store: access, settlements: settlements, evidence: evidence, defaultCurrency: settings.defaultCurrency)
         purchaseBacklog = PurchaseBacklog(settlements: settlements, logger: logger)
+        appTransactions = AppTransactions(
+            settlements: settlements, keyRing: keyRing, threads: .verification, logger: logger)
+        signedOffers = SignedOffers(settlements: settlements, keyRing: keyRing, random: random)
         consumptionAnswers = ConsumptionAnswers(settlements: settlements, logger: logger)
         entitlements = Entitlements(store: access, settlements: settlements, random: random, logger: logger)
         live = LiveStreams(

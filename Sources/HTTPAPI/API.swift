@@ -149,7 +149,8 @@ package struct API: Sendable {
             + AdminOrderRoutes(gateway: gateway).routes + RefundRoutes(gateway: gateway).routes
             + ApplePayRoutes(gateway: gateway, limiter: merchantSessionLimiter).routes
             + ExternalPurchaseRoutes(gateway: gateway).routes
-            + AppleIAPRoutes(gateway: gateway).routes + PurchaseRoutes(gateway: gateway).routes
+            + AppleIAPRoutes(gateway: gateway).routes + OfferRoutes(gateway: gateway).routes
+            + PurchaseRoutes(gateway: gateway).routes
             + CompatibleRoutes(gateway: gateway).routes
             + OpenIAPRoutes(gateway: gateway).routes
             + StreamRoutes(gateway: gateway, tokens: pipeline.tokens).routes

@@ -126,14 +126,15 @@ public enum ProviderFact: Sendable, Equatable, Codable {
     case setup(SetupReport)
     case mandate(MandateReport)
     case externalToken(ExternalTokenNotice)
+    case consent(ConsentRescission)
 
-    /// The payment of the fact; nil for a store's statement, a set-up, a mandate and a token of an external purchase.
+    /// The payment of the fact; nil for a store's statement, a set-up, a mandate, a token and a consent.
     public var payment: ID<Payment>? {
         switch self {
         case .payment(let report): report.payment
         case .refund(let report): report.payment
         case .dispute(let report): report.payment
-        case .store, .setup, .mandate, .externalToken: nil
+        case .store, .setup, .mandate, .externalToken, .consent: nil
         }
     }
 }

@@ -69,6 +69,10 @@ REFUSALS = [
     }),
     # Evidence that Apple, or a wallet, has not signed.
     (["attachPurchase"], ["invalid_transaction", "no_provider_available"], {}),
+    # No key, or nobody who may have the offer.
+    (["signOffer", "signIntroductoryOffer"], ["no_provider_available"], {
+        "bundle_id": r"must name one of the apps", "product_id": r"is no product of a subscription",
+    }),
     (["verifyReceipt"], ["invalid_receipt", "invalid_transaction", "no_provider_available"], {}),
     (["payByApplePay"], ["apple_pay_token_invalid"], {}),
     (["openMerchantSession"], ["provider_rejected"], {
@@ -88,6 +92,8 @@ REFUSALS = [
         r"period\.count": r"must be 1 to \d+ for the unit [a-z]+",
         "prices": r"a SKU needs prices or options|one price a currency, at most 200"
         r"|a managed subscription has no price of 0",
+        "offers": r"only a subscription has offers|at most 100, each product with different ids"
+        r"|an offer's product must be one of the SKU's",
         "options": r"each option has its own number of days \(1 to 3,660\) and prices"
         r"|only a pass \(non_renewing\) has options|one price a currency, at most 200",
     }),

@@ -21,6 +21,7 @@ public struct AppleIAPProvider: PaymentProvider {
     let externalPurchaseAPI: ExternalPurchaseAPI?
     public let externalPurchases: ExternalPurchaseRules
     let sharedSecrets: SharedSecrets
+    let offers: AppStoreOffers
     /// The client of verifyReceipt; nil where it is not used.
     let verifyReceipt: VerifyReceiptClient?
     public let syncInterval: Int64
@@ -50,6 +51,7 @@ public struct AppleIAPProvider: PaymentProvider {
         self.manifest = manifest
         log = context.log
         sharedSecrets = SharedSecrets(account.settings)
+        offers = AppStoreOffers(account)
         verifyReceipt = VerifyReceiptClient(
             account.settings.object("api").text("verify_receipt_url"), http: context.http, time: context.time)
         let interval = (account.settings.integer("sync_interval_hours") ?? 12) * 3_600

@@ -69,6 +69,8 @@ package struct SKU: Hashable, Sendable {
     package var subscribeID: Int64?
     package var prices: [Money]
     package var appleProductIDs: [String]
+    /// The promotional offers on its Apple products that are signed for their audiences.
+    package var offers: [PromotionalOffer] = []
     package var options: [Option]
     package var units: [String: Int64]
     package var attributes: [String: JSONValue]
@@ -95,7 +97,7 @@ package struct SKU: Hashable, Sendable {
 extension SKU: Codable {
     private enum CodingKeys: String, CodingKey {
         case id, number, name, description, kind, tier, rank, prices, options, units, attributes, stacking, consumption,
-            once, active, renewal, period
+            once, active, renewal, period, offers
         case trialDays = "trial_days"
         case graceDays = "grace_days"
         case taxCategory = "tax_category"
@@ -124,6 +126,7 @@ extension SKU: Codable {
         subscribeID = try fields.decodeIfPresent(Int64.self, forKey: .subscribeID)
         prices = try fields.decodeIfPresent([Money].self, forKey: .prices) ?? []
         appleProductIDs = try fields.decodeIfPresent([String].self, forKey: .appleProductIDs) ?? []
+        offers = try fields.decodeIfPresent([PromotionalOffer].self, forKey: .offers) ?? []
         options = try fields.decodeIfPresent([Option].self, forKey: .options) ?? []
         units = try fields.decodeIfPresent([String: Int64].self, forKey: .units) ?? [:]
         attributes = try fields.decodeIfPresent([String: JSONValue].self, forKey: .attributes) ?? [:]
@@ -170,6 +173,7 @@ extension SKU: Codable {
         try fields.encodeIfPresent(subscribeID, forKey: .subscribeID)
         try fields.encode(prices, forKey: .prices)
         try fields.encode(appleProductIDs, forKey: .appleProductIDs)
+        try fields.encode(offers, forKey: .offers)
         try fields.encode(options, forKey: .options)
         try fields.encode(units, forKey: .units)
         try fields.encode(attributes, forKey: .attributes)

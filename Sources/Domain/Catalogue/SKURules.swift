@@ -38,7 +38,7 @@ extension SKU {
                 "must be 1 to \(period.unit.longest) for the unit \(period.unit.rawValue)")
         }
         if renewal == .managed { try checkManaged() }
-        if let fault = givesNothing { throw fault }
+        if let fault = offersFault ?? givesNothing { throw fault }
         let sellsAPeriod = !(kind == .subscription && renewal == .onePeriod) || durationDays != nil
         try require(sellsAPeriod, "duration_days", "renewal one_period needs the period's number of days")
         return self

@@ -139,6 +139,13 @@ package enum ChineseTexts {
         "a managed subscription has no price of 0": "由平台续费的订阅价格不能为 0",
         "only a pass (non_renewing) has a pattern": "只有通行证可以有模式",
         "only a pass (non_renewing) has options": "只有通行证可以有选项",
+        "only a subscription has offers": "只有订阅可以有优惠",
+        "at most %@, each product with different ids": "最多 %@ 个，且同一商品的优惠编号不能重复",
+        "an offer's id has %@ to %@ visible ASCII characters": "优惠编号必须是 %@ 到 %@ 个可见的 ASCII 字符",
+        "an offer's product must be one of the SKU's": "优惠的商品编号必须属于该商品",
+        "an offer's audience is any, new, lapsed or running": "优惠对象不是允许的取值",
+        "must name one of the apps": "必须指明其中一个应用",
+        "is no product of a subscription": "不是订阅的商品编号",
     ]
 
     private static let conflicts = [

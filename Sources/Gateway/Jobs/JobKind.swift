@@ -43,6 +43,9 @@ package enum JobKind: String, Sendable, CaseIterable {
     case grantUnmapped = "grant_unmapped"
     /// Applies store purchases again that earlier releases applied by other rules; the subject is empty.
     case regradePurchases = "regrade_purchases"
+    /// Reads from the sealed evidence of earlier releases' purchases which customer of the store bought; the subject is
+    /// empty.
+    case nameAppTransactions = "name_app_transactions"
     /// Finds orders, payments, refunds and requests that are due, and makes their jobs.
     case findWork = "find_work"
     /// Announces changes of entitlements that time alone makes.
@@ -72,8 +75,8 @@ package enum JobKind: String, Sendable, CaseIterable {
     var isEndless: Bool {
         switch self {
         case .deliverWebhook, .retryDeliveries, .endDeliveries, .replayNotifications, .checkSubscription,
-            .grantUnmapped, .regradePurchases, .renewSubscription, .announceRenewal, .revokeMandate,
-            .announcePrices, .checkHeldCharges, .reportExternalPurchase:
+            .grantUnmapped, .regradePurchases, .nameAppTransactions, .renewSubscription, .announceRenewal,
+            .revokeMandate, .announcePrices, .checkHeldCharges, .reportExternalPurchase:
             true
         default: Self.standing.contains(self)
         }
@@ -112,7 +115,7 @@ package enum JobKind: String, Sendable, CaseIterable {
         case .dispatchEvents, .deliverWebhook, .retryDeliveries: [1, 5, 15]
         case .endDeliveries: [5, 15, 60]
         case .sealAudit, .applyRetention: [60, 300]
-        case .grantUnmapped, .regradePurchases: [60, 300, 3_600]
+        case .grantUnmapped, .regradePurchases, .nameAppTransactions: [60, 300, 3_600]
         }
     }
 }

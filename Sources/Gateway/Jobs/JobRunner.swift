@@ -54,7 +54,7 @@ package struct JobRunner: Service {
                 Lane(kinds: [.checkSubscription, .checkReceipt], width: 8),
                 Lane(kinds: [.replayNotifications], width: 2),
                 Lane(kinds: [.answerConsumption], width: 2),
-                Lane(kinds: [.grantUnmapped, .regradePurchases], width: 1),
+                Lane(kinds: [.grantUnmapped, .regradePurchases, .nameAppTransactions], width: 1),
                 Lane(kinds: [.findWork], width: 1),
                 Lane(kinds: [.crossBoundaries], width: 1),
                 Lane(kinds: [.dispatchEvents], width: 1),

@@ -42,6 +42,7 @@ package struct JobWorker: Sendable {
         case .checkReceipt: try await gateway.receipts.confirmation.check(job)
         case .grantUnmapped: try await gateway.purchaseBacklog.grantUnmapped(job)
         case .regradePurchases: try await gateway.purchaseBacklog.reapply(job)
+        case .nameAppTransactions: try await gateway.appTransactions.name(job)
         case .findWork: try await gateway.workFinder.find()
         case .crossBoundaries: try await gateway.entitlements.announceBoundaries()
         case .dispatchEvents: try await gateway.events.dispatch()

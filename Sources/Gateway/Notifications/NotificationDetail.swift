@@ -130,6 +130,9 @@ extension NotificationDetail.Fact {
             self.init(
                 type: notice.isReminder ? "external_token.reminder" : "external_token.created",
                 subject: notice.token.externalPurchaseID, detail: notice.token.type ?? "")
+        case .consent(let rescission):
+            self.init(
+                type: "consent.rescinded", subject: "apptx_\(rescission.appTransactionID)", detail: rescission.bundleID)
         case .store(let statement):
             let subject = statement.purchase?.originalTransactionID ?? statement.renewal?.originalTransactionID ?? ""
             let type = statement.asksForConsumption ? "consumption" : statement.purchase == nil ? "renewal" : "purchase"

@@ -84,6 +84,7 @@ struct Settlement {
         case .externalToken(let notice):
             try external.apply(notice, from: account)
             return true
+        case .consent(let rescission): return try RescindedConsents(log: log).apply(rescission)
         default: break
         }
         guard let payment = fact.payment, let locked = try LockedPayment.lock(payment, in: tx) else { return false }
@@ -92,7 +93,7 @@ struct Settlement {
         case .payment(let report): try payments.apply(report, from: account, to: locked)
         case .refund(let report): try refunds.apply(report, from: account, to: locked)
         case .dispute(let report): try disputes.apply(report, from: account, to: locked)
-        case .store, .setup, .mandate, .externalToken: return false
+        case .store, .setup, .mandate, .consent, .externalToken: return false
         }
         return true
     }
@@ -142,7 +143,7 @@ extension ProviderFact {
             case .accepted, .pending, .tryFailed: false
             }
         case .refund(let report): report.outcome != .pending
-        case .dispute, .store, .setup, .mandate, .externalToken: true
+        case .dispute, .store, .setup, .mandate, .consent, .externalToken: true
         }
     }
 

@@ -21,6 +21,7 @@ extension UnknownThing {
         case .key: ("API key", "密钥")
         case .session: ("session", "会话")
         case .externalToken: ("token of an external purchase", "外部购买令牌")
+        case .offer: ("offer", "优惠")
         }
     }
 }

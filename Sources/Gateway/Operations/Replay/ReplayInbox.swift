@@ -119,10 +119,11 @@ package struct ReplayInbox: Sendable {
         }
     }
 
-    /// False for a fact about a managed subscription, whose orders are taken over as they are.
+    /// False for a fact about a managed subscription, whose orders are taken over as they are, and for a withdrawn
+    /// consent, which changes no order.
     private static func isApplied(_ fact: ProviderFact, in tx: any Transaction) throws -> Bool {
         switch fact {
-        case .setup, .mandate, .externalToken: false
+        case .setup, .mandate, .consent, .externalToken: false
         case .store: true
         case .payment, .refund, .dispute:
             try fact.payment.flatMap { try tx.orders.find(of: $0).value() }?.period == nil
@@ -230,6 +231,7 @@ extension StorePurchase {
             isFamilyShared: isFamilyShared, revocation: revocation)
         (copy.offer, copy.commitmentEndsAt, copy.receipt) = (offer, commitmentEndsAt, receipt)
         (copy.webOrderLineItemID, copy.receiptEndsAt, copy.box) = (webOrderLineItemID, receiptEndsAt, box)
+        copy.appTransactionID = appTransactionID
         return copy
     }
 }
