@@ -160,6 +160,26 @@ struct SubscriptionCheck {
         return grant
     }
 
+    /// The subscription and the grant that the history makes; nil where it makes none.
+    ///
+    /// - Parameter id: the id of the grant.
+    func rebuilt(as id: ID<Grant>) -> (record: ManagedSubscriptionRecord, grant: Grant?)? {
+        guard !checked.history.isOlder, checked.history.fault == nil, let made = rebuild.subscription else {
+            return nil
+        }
+        var record = checked.record
+        record.subscription = made
+        (record.priceChange, record.retriedAt) = (rebuild.priceChange, rebuild.retriedAt)
+        (record.noticed, record.externalID) = (rebuild.noticed, rebuild.externalID)
+        let runs = made.state == .running
+        record.dueAt = runs ? record.dueAt ?? made.periodEnd : nil
+        record.noticeAt = runs ? record.noticeAt : nil
+        var grant = grant(of: made, as: id)
+        // What an admin took stays taken.
+        if let taken = checked.grants.first?.revocation, taken.reason == .admin { grant?.revocation = taken }
+        return (record, grant)
+    }
+
     private func differencesOfGrant(_ rebuilt: ManagedSubscription) -> [String] {
         guard let kept = checked.grants.first else {
             return rebuild.begunAt == nil ? [] : ["it has begun, and grants nothing"]
