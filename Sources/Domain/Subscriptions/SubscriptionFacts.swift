@@ -124,7 +124,7 @@ package struct SubscriptionEntry: Sendable, Equatable {
         case opened
         /// Another attempt of its first order goes to another account.
         case moved
-        /// It ended before it began.
+        /// The end of one that never began.
         case notBegun = "not_begun"
         /// An admin asked for another try.
         case retried
@@ -136,7 +136,7 @@ package struct SubscriptionEntry: Sendable, Equatable {
         case holdReleased = "hold_released"
     }
 
-    package enum Cause: Hashable, Sendable {
+    package enum Kind: Hashable, Sendable {
         case told(ManagedSubscription.ChangeCause)
         case quiet(QuietCause)
 
@@ -160,10 +160,10 @@ package struct SubscriptionEntry: Sendable, Equatable {
     }
 
     package let at: Timestamp
-    package let cause: Cause
+    package let cause: Kind
     package let facts: SubscriptionFacts
 
-    package init(at: Timestamp, cause: Cause, facts: SubscriptionFacts) {
+    package init(at: Timestamp, cause: Kind, facts: SubscriptionFacts) {
         self.at = at
         self.cause = cause
         self.facts = facts

@@ -2,7 +2,7 @@
 package struct SubscriptionRebuild: Sendable, Equatable {
     /// The reason why an entry cannot follow those before it.
     package enum Fault: Error, Equatable {
-        /// It begins with something else than its opening, or is opened twice.
+        /// Another beginning than its opening, or a second opening.
         case notOpened
         /// The entry lacks a fact that its cause needs.
         case lacksFact
@@ -21,7 +21,7 @@ package struct SubscriptionRebuild: Sendable, Equatable {
         package let start: Timestamp
         package let end: Timestamp
         package let sku: SKUCode
-        /// The amount that was paid; the price of one that was paid elsewhere, and 0 for a trial.
+        /// The amount of its order; the price of one that was paid elsewhere, and 0 for a trial.
         package let amount: Money
     }
 

@@ -34,21 +34,14 @@ extension InvariantCheck {
         return found
     }
 
-    /// Finds mandates and set-ups that should have ended a day ago.
+    /// Finds set-ups that should have ended a day ago.
     private func checkEnds() async throws -> [Violation] {
         guard let real = time?.now else { return [] }
         return try await store.report { db in
             let since = try db.clock.find().businessTime(at: real).adding(days: -1)
-            let mandates = try db.consistency.listUnrevoked(since: since, limit: Self.limit).map {
-                Violation(
-                    invariant: Self.charging, subject: $0,
-                    detail: "a mandate is not revoked a day after its subscription ended")
+            return try db.consistency.listUnendedSetups(since: since, limit: Self.limit).map {
+                Violation(invariant: Self.charging, subject: $0, detail: "a set-up is in flight a day after its end")
             }
-            return try mandates
-                + db.consistency.listUnendedSetups(since: since, limit: Self.limit).map {
-                    Violation(
-                        invariant: Self.charging, subject: $0, detail: "a set-up is in flight a day after its end")
-                }
         }
     }
 }
@@ -175,7 +168,7 @@ struct SubscriptionCheck {
         record.dueAt = runs ? record.dueAt ?? made.periodEnd : nil
         record.noticeAt = runs ? record.noticeAt : nil
         var grant = grant(of: made, as: id)
-        // What an admin took stays taken.
+        // An admin's revocation stays.
         if let taken = checked.grants.first?.revocation, taken.reason == .admin { grant?.revocation = taken }
         return (record, grant)
     }
@@ -209,7 +202,9 @@ struct SubscriptionCheck {
         var found: [String] = []
         let facts = facts(of: rebuilt)
         if let due {
-            if due > latestAct(of: rebuilt) { found.append("its next act is due at \(due.rawValue), which is too late") }
+            if due > latestAct(of: rebuilt) {
+                found.append("its next act is due at \(due.rawValue), which is too late")
+            }
         } else if !facts.isCharging && !isHeld {
             found.append("it runs, and nothing is due")
         }

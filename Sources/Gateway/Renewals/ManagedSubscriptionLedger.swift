@@ -58,7 +58,8 @@ struct ManagedSubscriptionLedger {
     ///   - cause: the cause of the event; nil for a change that users do not see.
     ///   - facts: the contents of the entry in its history, from which `check` and `replay` rebuild it.
     func save(
-        _ changed: Standing, _ cause: ManagedSubscription.ChangeCause?, _ facts: SubscriptionFacts = SubscriptionFacts(),
+        _ changed: Standing, _ cause: ManagedSubscription.ChangeCause?,
+        _ facts: SubscriptionFacts = SubscriptionFacts(),
         revocation: Grant.Revocation?? = nil, suspended: Bool? = nil
     ) throws {
         var standing = changed
@@ -94,7 +95,7 @@ struct ManagedSubscriptionLedger {
     }
 
     private func append(
-        _ cause: SubscriptionEntry.Cause, _ facts: SubscriptionFacts, to id: ID<Subscription>
+        _ cause: SubscriptionEntry.Kind, _ facts: SubscriptionFacts, to id: ID<Subscription>
     ) throws {
         try tx.managedSubscriptions.insertEntry(SubscriptionEntry(at: log.now, cause: cause, facts: facts), of: id)
     }

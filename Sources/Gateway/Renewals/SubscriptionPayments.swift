@@ -41,7 +41,8 @@ extension ManagedSubscriptionLedger {
         let cause: ManagedSubscription.ChangeCause
         var facts = SubscriptionFacts {
             $0.order = order.id
-            $0.amount = payment.amount
+            // Another amount that an admin accepted pays the order all the same.
+            $0.amount = order.amount
         }
         let hadMandate = try tx.mandates.findActive(of: period.subscription) != nil
         if order.origin == .renewal {

@@ -20,7 +20,7 @@ extension ManagedSubscriptionLedger {
         if let reason = effect.revocation {
             return try revoke(standing, reason, order)
         }
-        // What an admin took stays taken.
+        // An admin's revocation stays.
         if let taken = standing.grant?.revocation, taken.reason != .admin { return try reinstate(standing, order) }
         guard effect.isSuspended != standing.facts.isSuspended || isStopped != wasStopped else { return }
         var facts = facts(of: order, standing)

@@ -101,7 +101,8 @@ extension PriceChangeQueries where Connection == any Transaction {
                     """, change.id, change.sku, price.currency.code, price.value))
         }
         let announced = SubscriptionEntry(
-            at: change.announcedAt, cause: .quiet(.priceAnnounced), facts: SubscriptionFacts { $0.priceChange = change.id })
+            at: change.announcedAt, cause: .quiet(.priceAnnounced),
+            facts: SubscriptionFacts { $0.priceChange = change.id })
         try tx.managedSubscriptions.insertEntries(announced, where: "price_change = ?", change.id)
         return count
     }

@@ -53,7 +53,7 @@ package struct SubscriptionHistory: Sendable {
             fault = "its history lacks entry \(count)"
             return nil
         }
-        guard let cause = SubscriptionEntry.Cause(rawValue: word) else {
+        guard let cause = SubscriptionEntry.Kind(rawValue: word) else {
             fault = "entry \(position) of its history, \(word), is of no kind that is known"
             return nil
         }
@@ -72,7 +72,7 @@ package struct SubscriptionHistory: Sendable {
     }
 
     /// Earlier releases wrote no entry of a checkout, and short texts instead of facts.
-    private func isOlderBeginning(_ cause: SubscriptionEntry.Cause, _ facts: SubscriptionFacts?) -> Bool {
+    private func isOlderBeginning(_ cause: SubscriptionEntry.Kind, _ facts: SubscriptionFacts?) -> Bool {
         switch cause {
         case .told(.imported): facts == nil
         case .told(.started), .told(.expired), .quiet(.moved), .quiet(.notBegun): true
@@ -143,7 +143,9 @@ extension ConsistencyQueries {
                 let id = try row.text("subscription_id")
                 if let period = try histories[id]?.add(row) { begun.append((id, period)) }
             }
-            let orders = try db.rowsByKey(begun.map(\.period.order), "id") { "SELECT * FROM orders WHERE id IN (\($0))" }
+            let orders = try db.rowsByKey(begun.map(\.period.order), "id") {
+                "SELECT * FROM orders WHERE id IN (\($0))"
+            }
             for (id, period) in begun {
                 guard let detail = try Self.fault(of: orders[period.order.rawValue]?.first, period, of: id),
                     histories[id]?.orderFaults.count ?? 0 < SubscriptionHistory.mostFaults
@@ -238,7 +240,8 @@ private struct SubscriptionParts {
             openPeriods: Set(try (open[id] ?? []).map { row throws(StoreError) in try row.int("period_index") }),
             isCharging: charging[id] != nil, paidOrders: try paid[id]?.first?.int("n") ?? 0,
             newestOrder: try newest.flatMap { order throws(StoreError) in try db.orders.find(order) },
-            newestDisputes: try newest.map { order throws(StoreError) in try db.disputes.list(of: order).value() } ?? [],
+            newestDisputes: try newest.map { order throws(StoreError) in try db.disputes.list(of: order).value() }
+                ?? [],
             isDisputed: disputed[id] != nil, priceTold: priceTold)
     }
 }

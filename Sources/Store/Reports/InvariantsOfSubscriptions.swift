@@ -1,17 +1,6 @@
 package import Domain
 
 extension ConsistencyQueries {
-    /// Lists the mandates of ended subscriptions that were not revoked by a time.
-    package func listUnrevoked(since time: Timestamp, limit: Int64) throws(StoreError) -> [String] {
-        try db.rows(
-            """
-            SELECT m.id AS subject FROM mandates m JOIN managed_subscriptions s ON s.id = m.subscription_id
-            WHERE m.state IN ('active', 'revoking') AND s.state = 'ended' AND s.ended_at < ? AND m.created_at < ?
-            LIMIT ?
-            """, [time, time, limit]
-        ).map { row throws(StoreError) in try row.text("subject") }
-    }
-
     /// Lists the set-ups in flight that should have ended before a time.
     package func listUnendedSetups(since time: Timestamp, limit: Int64) throws(StoreError) -> [String] {
         try db.rows(
