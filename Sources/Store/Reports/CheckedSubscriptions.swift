@@ -75,7 +75,7 @@ package struct SubscriptionHistory: Sendable {
     private func isOlderBeginning(_ cause: SubscriptionEntry.Kind, _ facts: SubscriptionFacts?) -> Bool {
         switch cause {
         case .told(.imported): facts == nil
-        case .told(.started), .told(.expired), .quiet(.moved), .quiet(.notBegun): true
+        case .told(.started), .told(.expired), .quiet(.moved), .quiet(.notBegun): facts?.opening == nil
         default: false
         }
     }
