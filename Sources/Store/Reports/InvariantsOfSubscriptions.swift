@@ -15,14 +15,14 @@ extension ConsistencyQueries {
 // Invariant 19 of `domain.md` section 10: the money, the mandates and the set-ups of managed subscriptions.
 extension InvariantRule {
     static let ofSubscriptions = [
+        // A return that failed stays visible as the open refund of its order. The policies of orders may hold the second
+        // payment of a first order.
         InvariantRule(
             invariant: 19, detail: "a period of a subscription has several payments that were not returned",
             sql: """
                 SELECT o.subscription_id AS subject FROM orders o JOIN payments p ON p.order_id = o.id
                 WHERE o.subscription_id IS NOT NULL AND p.state = 'succeeded'
-                  -- A return that failed stays visible as the order's open refund.
                   AND p.captured > p.lost + (SELECT COALESCE(SUM(r.amount), 0) FROM refunds r WHERE r.payment_id = p.id)
-                  -- The policies of orders may hold the second payment of a first order.
                   AND NOT EXISTS (SELECT 1 FROM order_anomalies a
                       WHERE a.order_id = o.id AND o.origin = 'checkout'
                         AND a.anomaly IN ('duplicate_payment', 'late_payment'))
