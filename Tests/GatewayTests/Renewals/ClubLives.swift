@@ -212,7 +212,8 @@ struct ClubLife: Sendable, CustomTestStringConvertible {
         },
         ClubLife("taken by an admin, and renewed all the same") { club in
             let held = try await club.begin()
-            let grant = try #require(try await club.desk.grants(try #require(held.orders.last)).first)
+            let order = try #require(held.orders.last)
+            let grant = try #require(try await club.desk.grants(order).first)
             _ = try await club.gateway.grants.revoke(grant.id.rawValue, context: .test)
             #expect(try await club.pass(held).renewal.period_index == 1)
         },
