@@ -15,7 +15,7 @@ extension InvariantCheck {
         return try await store.report { db in
             let before = try db.clock.find().businessTime(at: real).adding(seconds: -Self.reportPatience)
             func violations(_ subjects: [String], _ detail: String) -> [Violation] {
-                subjects.map { Violation(invariant: 19, subject: $0, detail: detail) }
+                subjects.map { Violation(invariant: 21, subject: $0, detail: detail) }
             }
             return violations(
                 try db.consistency.listUnreportedFacts(before: before, limit: Self.limit),

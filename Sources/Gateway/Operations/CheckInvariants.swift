@@ -17,12 +17,17 @@ package struct InvariantCheck: Sendable {
     let store: Store
     /// True where the configuration is for production, in which no box's purchases belong.
     let isProduction: Bool
-    /// The real time; nil leaves out what is wrong only after a time.
+    /// The rule for a managed subscription beside one of a store; nil where it is not checked.
+    let overlap: BillingSettings.Overlap?
+    /// The real time, by which what has lasted too long is found; nil where that is not checked.
     let time: TimeSource?
 
-    package init(store: Store, isProduction: Bool = false, time: TimeSource? = nil) {
+    package init(
+        store: Store, isProduction: Bool = false, overlap: BillingSettings.Overlap? = nil, time: TimeSource? = nil
+    ) {
         self.store = store
         self.isProduction = isProduction
+        self.overlap = overlap
         self.time = time
     }
 
@@ -36,7 +41,7 @@ package struct InvariantCheck: Sendable {
             }
         }
         return try await found + checkAudit() + checkSeals() + checkOrders() + checkBoundaries() + checkBox()
-            + checkExternalPurchases()
+            + checkExternalPurchases() + checkSubscriptions()
     }
 
     /// Finds purchases of an App Store in a box, which nobody paid, in a database for production.

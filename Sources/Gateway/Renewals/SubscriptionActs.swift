@@ -89,12 +89,12 @@ package struct SubscriptionActs: Sendable {
             if sku == subscription.sku.rawValue {
                 guard subscription.change != nil else { return }
                 changed.subscription.change = nil
-                return try managed.save(changed, .changeDropped, detail: sku)
+                return try managed.save(changed, .changeDropped)
             }
             let change = try managed.frozenPlan(sku, for: subscription)
             guard change != subscription.change else { return }
             changed.subscription.change = change
-            try managed.save(changed, .changeRequested, detail: sku)
+            try managed.save(changed, .changeRequested, SubscriptionFacts { $0.plan = change })
         }
     }
 

@@ -16,7 +16,8 @@ struct Check: AsyncParsableCommand {
         let store = try await configuration.openReadOnly()
         let violations: [Violation]
         let check = InvariantCheck(
-            store: store, isProduction: !configuration.isDevelopment, time: SystemDependencies.time)
+            store: store, isProduction: !configuration.isDevelopment, overlap: configuration.billing.overlap,
+            time: SystemDependencies.time)
         do { violations = try await check.run() } catch { throw CommandError.store(error) }
         await store.engine.close()
         if json {
