@@ -34,7 +34,7 @@ class Pages(BrowserCase):
             engine.faults()
             # A narrow window may be another one.
             engine.resize(*looks[0][0])
-            engine.open(page.url, page.state, page.ready)
+            page.open(engine)
             found = self.words(engine, locale)
             for (size, dark), runs_axe in [(each, True) for each in looks] + [(each, False) for each in sizes]:
                 engine.resize(*size)

@@ -22,4 +22,4 @@ if [ "${1:-}" = --pages ]; then
     exec "$folder/bin/python" screenshots.py "$pictures" "$@"
 fi
 if [ $# -gt 0 ]; then exec "$folder/bin/python" -m unittest "$@"; fi
-exec "$folder/bin/python" -m unittest -v test_pages test_paying test_console test_console_acts test_console_hour
+exec "$folder/bin/python" -m unittest -v test_pages test_paying test_portal test_console test_console_acts test_console_hour

@@ -67,7 +67,7 @@ package struct Portal: Sendable {
             }
             let text = sku.localized(for: languages)
             return PortalPlan(
-                sku: sku.id, name: text.name.isBlank ? sku.id : text.name, description: text.description,
+                sku: sku.id, name: text.name.isBlank ? sku.id : text.name, description: text.description ?? "",
                 amount: amount, period: period, present: isPresent, next: sku.id == next.rawValue)
         }
     }

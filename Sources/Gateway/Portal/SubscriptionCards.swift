@@ -137,14 +137,17 @@ private struct CardFacts: Sendable {
 
     init(_ found: ManagedSubscriptionLedger.Standing, in db: any Database) throws {
         let id = found.subscription.id
-        let newest = try found.openOrder ?? db.managedSubscriptions.orders(of: id, limit: 1).last
-        order = try newest.flatMap { try db.orders.find($0) }
-        payments = try order.map { try db.payments.list(of: $0.id).value() }?.filter { $0.payment.original == nil } ?? []
-        timeline = try order.map { try db.orders.timeline(of: $0.id).value() } ?? []
-        renewal = try order.flatMap { order in
-            try payments.last.flatMap { try Contracts.renewal(of: order, madeAt: $0.payment.createdAt, in: db) }
-        }
         setup = try db.setups.findNewest(of: id).flatMap { try OpenedSetupRecord.load($0, from: db) }
+        let newest = try found.openOrder ?? db.managedSubscriptions.orders(of: id, limit: 1).last
+        guard let newest, let order = try db.orders.find(newest) else {
+            (self.order, payments, timeline, renewal) = (nil, [], [], nil)
+            return
+        }
+        self.order = order
+        let attempts = try db.payments.list(of: newest).value().filter { $0.payment.original == nil }
+        payments = attempts
+        timeline = try db.orders.timeline(of: newest).value()
+        renewal = try attempts.last.flatMap { try Contracts.renewal(of: order, madeAt: $0.payment.createdAt, in: db) }
     }
 }
 

@@ -57,7 +57,8 @@ struct PortalCard {
             default: .methods
             }
         let session = SessionFacts(
-            id: frame.own?.session ?? "", sku: sku, currency: card.amount?.currency ?? subscription.next_amount?.currency,
+            id: frame.own?.session ?? "", sku: sku,
+            currency: card.amount?.currency ?? subscription.next_amount?.currency,
             expiresAt: frame.now.adding(seconds: 86_400), state: state, contract: card.contract)
         var inner = CashierFrame(
             .cashier(state ?? .methods), locale: frame.locale, branding: frame.branding, now: frame.now)

@@ -47,7 +47,9 @@ struct CashierRoutes {
     }
 
     private func enter(_ call: Call) async throws(GatewayError) -> Answer {
-        try await pages.enter(call, .checkout) { call, state, status in try await pages.bare(call, state, status) }
+        try await pages.enter(call, .checkout) { (call, state, status) async throws(GatewayError) in
+            try await pages.bare(call, state, status)
+        }
     }
 
     private func show(_ call: Call) async throws(GatewayError) -> Answer {
@@ -61,7 +63,9 @@ struct CashierRoutes {
 
     private func act(_ call: Call) async throws(GatewayError) -> Answer {
         try pages.charge(call)
-        guard case .own(let caller, let token) = try await pages.visit(call, .checkout) else { return try await show(call) }
+        guard case .own(let caller, let token) = try await pages.visit(call, .checkout) else {
+            return try await show(call)
+        }
         let form = Dictionary(FormDecoder.decode(String(decoding: call.body, as: UTF8.self))) { first, _ in first }
         guard pages.door.accepts(call, form, caller.id, token) else {
             return try await pages.page(

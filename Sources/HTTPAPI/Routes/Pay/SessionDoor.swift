@@ -1,6 +1,7 @@
 import Domain
 import Gateway
 import HTTPTypes
+import Pages
 
 /// The cookie of a session's page, and the rules by which a form of the page is accepted (`docs/cashier.md`).
 struct SessionDoor {
