@@ -42,7 +42,7 @@ struct Subscriber: Sendable {
     }
 
     /// The state of the page of the payment method.
-    func stage(_ more: String = "") async throws -> String {
+    func cardState(_ more: String = "") async throws -> String {
         let text = try await visitor.get(card + more).text
         let tag = try #require(text.firstMatch(of: /<section[^>]*data-state="([a-z_]+)"/), "\(text.prefix(2_000))")
         return String(tag.output.1)

@@ -177,11 +177,12 @@ enum PortalSamples {
             case "pay": ("methods", true, "null")
             default: ("methods", false, "null")
             }
+        let failed = ["failed", "cancelled"].contains(name) ? #""\#(name)""# : "null"
         return try decode(
             #"""
-            {"stage":"\#(stage)","isRunning":true,"order_id":\#(order ? #""ord_2""# : "null"),
+            {"state":"\#(stage)","isRunning":true,"order_id":\#(order ? #""ord_2""# : "null"),
             "amount":\#(order ? #"{"value":3990,"currency":"CNY"}"# : "null"),"contract":\#(running),
-            "failed":\#(["failed", "cancelled"].contains(name) ? "\"\#(name)\"" : "null"),"failure":null,
+            "failed":\#(failed),"failure":null,
             "methods":\#(name == "none" ? "[]" : methods)}
             """#)
     }

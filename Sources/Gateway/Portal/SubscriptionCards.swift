@@ -4,7 +4,7 @@ import Store
 
 /// The page on which a payer replaces a payment method, or pays a renewal that was refused.
 package struct SubscriptionCard: Encodable, Sendable {
-    package enum Stage: String, Encodable, Sendable {
+    package enum State: String, Encodable, Sendable {
         /// A method is to be chosen.
         case methods
         /// A contract waits for the payer.
@@ -15,7 +15,7 @@ package struct SubscriptionCard: Encodable, Sendable {
         case paid
     }
 
-    package let stage: Stage
+    package let state: State
     /// False where the subscription has ended, so that nothing can be opened.
     package let isRunning: Bool
     /// The open order of the renewal, or the one that was paid on this page; nil for a payment method alone.
@@ -28,10 +28,10 @@ package struct SubscriptionCard: Encodable, Sendable {
     let methods: [PaymentMethodView]
 
     init(
-        _ stage: Stage, isRunning: Bool, order: Order?, contract: PaymentContract? = nil, failed: String? = nil,
+        _ state: State, isRunning: Bool, order: Order?, contract: PaymentContract? = nil, failed: String? = nil,
         failure: PaymentFailure? = nil, methods: [PaymentMethodView]
     ) {
-        self.stage = stage
+        self.state = state
         self.isRunning = isRunning
         order_id = order?.id
         amount = order?.charged ?? order?.amount
@@ -160,11 +160,11 @@ private struct CardMaker {
     let contracts: Contracts
 
     private func make(
-        _ stage: SubscriptionCard.Stage, order: Order? = nil, contract: PaymentContract? = nil, failed: String? = nil,
+        _ state: SubscriptionCard.State, order: Order? = nil, contract: PaymentContract? = nil, failed: String? = nil,
         failure: PaymentFailure? = nil
     ) -> SubscriptionCard {
         SubscriptionCard(
-            stage, isRunning: found.subscription.state == .running, order: order, contract: contract, failed: failed,
+            state, isRunning: found.subscription.state == .running, order: order, contract: contract, failed: failed,
             failure: failure, methods: methods)
     }
 

@@ -48,7 +48,7 @@ struct PortalCard {
     private var cashier: (context: CashierContext, session: SessionFacts) {
         let sku = subscription.sku ?? subscription.id
         let state: CashierState? =
-            switch (card.stage, card.contract?.type) {
+            switch (card.state, card.contract?.type) {
             case ("open", .url): .redirect
             case ("open", .qr): .qr
             case ("open", .stripe): .stripe
@@ -131,7 +131,7 @@ struct PortalCard {
 
     /// The end of the payer's last attempt, over the choice.
     private var alert: Context? {
-        guard card.stage == "methods", let failed = card.failed else { return nil }
+        guard card.state == "methods", let failed = card.failed else { return nil }
         if failed == "cancelled" {
             return context([
                 "reason": "cancelled", "title": t["alert_cancelled"], "text": t["card_cancelled_text"], "mild": true,
@@ -144,7 +144,7 @@ struct PortalCard {
         ])
     }
 
-    /// What the module needs to show a card's form.
+    /// The contract of a card's form, for the module.
     private var contract: Context? {
         guard let stripe = card.contract?.stripe, let secret = stripe.client_secret else { return nil }
         return ["key": stripe.publishable_key, "secret": secret, "setup": card.contract?.setup ?? false]

@@ -1,6 +1,6 @@
 import Domain
 
-/// What a user owns, as `GET /v1/public/entitlements` shows it.
+/// A thing that a user owns, as `GET /v1/public/entitlements` shows it.
 package struct EntitlementFacts: Decodable, Sendable {
     let id: String
     package let sku: String
@@ -73,7 +73,7 @@ package struct PlanFacts: Decodable, Sendable {
 /// The state of the page of a payment method.
 package struct CardFacts: Decodable, Sendable {
     /// `methods`, `open`, `checking` or `paid`.
-    package let stage: String
+    package let state: String
     package let isRunning: Bool
     package let order_id: String?
     let amount: Money?
@@ -83,7 +83,7 @@ package struct CardFacts: Decodable, Sendable {
     package let methods: [MethodFacts]
 }
 
-/// What the overview shows.
+/// The facts of the overview.
 package struct OverviewFacts: Sendable {
     let entitlements: [EntitlementFacts]
     /// Units of consumables, by name.

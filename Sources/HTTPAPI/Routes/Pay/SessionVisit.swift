@@ -5,7 +5,7 @@ import Pages
 
 /// The browser of a request to the page of a session.
 enum SessionVisit: Sendable {
-    /// It has not the session's cookie.
+    /// Without the session's cookie.
     case elsewhere
     /// The session has ended.
     case expired

@@ -73,7 +73,7 @@ struct PortalForms {
     private func openChoice(_ id: String) async throws(GatewayError) -> String {
         try await acts.requireRunning(id, by: actor)
         let card = try await acts.card(id, on: page(id), by: actor)
-        let isOver = card.stage == .paid || card.failed != nil
+        let isOver = card.state == .paid || card.failed != nil
         return PortalPlace.card(id).path + (isOver ? "?view=methods" : "")
     }
 

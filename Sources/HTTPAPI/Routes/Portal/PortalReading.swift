@@ -100,7 +100,7 @@ struct PortalReading {
             address: PortalPlace.card(id, of: caller.id, at: gateway.settings.publicURL),
             isChoosing: query["view"] == "methods", hasReturned: ended != nil && ended != "failed")
         let card = try await gateway.subscriptionActs.card(id, on: page, by: .user(user)).speaking(languages)
-        guard card.isRunning || card.stage == .paid else { return elsewhere(facts, place) }
+        guard card.isRunning || card.state == .paid else { return elsewhere(facts, place) }
         let shown: CardFacts = try CashierPages.facts(card)
         var found = Found(.card(facts, shown))
         found.names = try await names([facts.sku].compactMap(\.self))
