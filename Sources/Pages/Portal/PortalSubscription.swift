@@ -71,7 +71,7 @@ extension PortalContext {
     private func words(_ method: SubscriptionFacts.PaymentMethod) -> String? {
         let name = method.brand ?? method.label
         guard let last4 = method.last4, !last4.isEmpty else { return name }
-        return t.fill("ending", ["name": Self.brand(name) ?? t["method_card"], "last4": last4])
+        return t.fill("ending", ["name": Self.brand(name) ?? t["method_card"], "digits": last4])
     }
 
     /// Writes a brand with a capital, as its owner does: `visa` is how a provider names it.
