@@ -61,6 +61,7 @@ package final class Gateway: Sendable {
     let paymentOpening: PaymentOpening
     package let payPages: PayPages
     package let people: People
+    package let portal: Portal
     package let reconciliation: Reconciliation
     package let billingHold: BillingHolds
     package let priceAnnouncements: PriceAnnouncements
@@ -144,6 +145,7 @@ package final class Gateway: Sendable {
         reports = Reports(store: access, time: time, registry: registry)
         disputes = Disputes(store: access)
         search = Search(store: access)
+        portal = Portal(store: access, providers: providers)
         people = People(store: access, meters: settings.meters, time: time)
         retention = Retention(store: access, policy: settings.retention, time: time, logger: logger)
         secrets = SealedSecrets(store: access, keyRing: keyRing, logger: logger)

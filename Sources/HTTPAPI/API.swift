@@ -121,7 +121,8 @@ package struct API: Sendable {
     var routes: [Route] {
         let described =
             describedRoutes + LogoRoutes(logo: pipeline.gateway.settings.pages.logo).routes
-            + CashierRoutes(pages: pages).routes + firstPage.routes
+            + CashierRoutes(pages: pages).routes + PortalRoutes(portal: PortalPages(pages: pages)).routes
+            + firstPage.routes
             + ConsolePageRoutes(pages: pages, version: settings.version).routes
             + AssetRoutes(assets: pages.pages.assets, version: settings.version).routes
         return described + boxRoutes + DocumentationRoutes(describing: described, version: settings.version).routes

@@ -56,6 +56,8 @@ package struct RetryRequest: Sendable {
     package var payerAddress: IPAddress?
     /// The session that makes the attempt, which has checked the return address; nil for other callers.
     var session: ID<Session>?
+    /// The page of the calling session, to which it may return whatever `return_urls` says; nil for none.
+    package var page: String?
 
     package init(
         platform: Platform, currency: Currency?, provider: String?, accept: Set<ContractType>, returnURL: String?,

@@ -100,7 +100,7 @@ struct ExternalPurchaseFixture {
 
     /// The violations of the invariants that external purchases have.
     func violations() async throws -> [Violation] {
-        try await InvariantCheck(store: desk.store, time: desk.clock.time).run().filter { $0.invariant == 19 }
+        try await InvariantCheck(store: desk.store, time: desk.clock.time).run().filter { $0.invariant == 21 }
     }
 
     static func with(
