@@ -148,7 +148,7 @@ extension Rehearsal {
 /// The answer of the payer's bank to charges of a mandate.
 public enum RehearsedCharging: String, Sendable, CaseIterable {
     case succeeds, soft, hard, actionRequired
-    /// It is decided later.
+    /// Decided later.
     case pending
 
     /// The refusal that a charge's report has to name; nil where it is none.

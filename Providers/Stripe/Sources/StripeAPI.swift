@@ -75,16 +75,17 @@ struct StripeAPI: Sendable {
 
     private func send(_ request: OutgoingRequest, _ path: String) async throws(StripeFailure) -> IncomingReply {
         let begin = context.time.milliseconds()
+        let shown = Self.shown(path)
         // True where an earlier attempt may have taken effect, even if a later one did not.
         var mayHaveWorked = false
         for turn in 0... {
             let reply: IncomingReply
             do throws(StripeFailure) {
-                reply = try await client.send(request, call: "\(request.method) \(path)")
+                reply = try await client.send(request, call: "\(request.method) \(shown)")
             } catch {
                 throw mayHaveWorked ? .unanswered : error
             }
-            log(reply, request.method, path)
+            log(reply, request.method, shown)
             if (200...299).contains(reply.status) { return reply }
             guard turn < Self.repetitions, let delay = reply.delay(beforeRepetition: turn, random: context.random),
                 context.time.milliseconds() - begin < Self.patienceMilliseconds
@@ -96,6 +97,12 @@ struct StripeAPI: Sendable {
             await pause(delay)
         }
         throw .unanswered
+    }
+
+    /// Returns a path for the log, without the ids of mandates, which are stored sealed.
+    private static func shown(_ path: String) -> String {
+        path.split(separator: "/").map { $0.hasPrefix("pm_") || $0.hasPrefix("cus_") ? "…" : $0 }.joined(
+            separator: "/")
     }
 
     /// Logs Stripe's request id, by which its support finds a call, and codes; never a message or a body.

@@ -160,7 +160,9 @@ extension StripeProvider: MandateCharging {
         form(StripeForm([(StripeMetadata.setup, .text(setup.rawValue))]), returnURL: context.publicURL)
     }
 
-    /// Returns the parameters of every set-up. A session in setup mode has no items and no PaymentIntent.
+    /// Returns the parameters of every set-up.
+    ///
+    /// A session in setup mode has no items and no PaymentIntent.
     private func form(_ metadata: StripeForm, returnURL: String) -> StripeForm {
         let methods = settings.recurringTypes.isEmpty ? ["card"] : settings.recurringTypes
         var form = StripeForm([("payment_method_types", .texts(methods)), ("metadata", .map(metadata))])

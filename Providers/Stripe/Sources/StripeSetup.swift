@@ -6,7 +6,7 @@ struct StripeSetup: Sendable {
     enum Kind: Sendable { case intent, session }
 
     enum State: Sendable, Equatable {
-        /// It waits for its payer, or Stripe works on it.
+        /// Waits for its payer, or for Stripe.
         case waiting
         case succeeded(method: String?, customer: String?)
         /// A session that is complete; its SetupIntent has the outcome.

@@ -72,7 +72,7 @@ final class FakeStripeServer: Sendable {
         var customers: [Customer] = []
         var methods: [Method] = []
         var setups: [Setup] = []
-        var endpoints: [Endpoint] = []
+        var endpoints: [WebhookTarget] = []
         /// The calls that answer with a 500 before they do anything, by the last part of their path, and how often.
         var failing: [String: Int] = [:]
         var keys: [String: Stored] = [:]

@@ -38,7 +38,8 @@ struct StripeDoctorTests {
         ]
         for (events, status, settings, level, says) in rows {
             let fixture = StripeFixture()
-            let endpoint = FakeStripeServer.Endpoint(url: fixture.context.notifyURL, events: events, status: status)
+            let endpoint = FakeStripeServer.WebhookTarget(
+                url: fixture.context.notifyURL, events: events, status: status)
             fixture.standIn.state.withLock { $0.endpoints = [endpoint] }
             let found = try #require(await (try fixture.provider(settings)).diagnose().last)
             #expect(found.level == level && found.words.contains(says), "\(found)")

@@ -37,7 +37,7 @@ struct StripeMandateChargeTests {
 
     typealias Charging = FakeStripeServer.Charging
 
-    /// What the bank says, the reason that users see, and the kind of the refusal.
+    /// The bank's answer, the reason that users see, and the kind of the refusal.
     static let declines: [(Charging, String, ChargeRefusal)] = [
         (.declines("insufficient_funds"), "insufficient_funds", .soft),
         (.declines("generic_decline"), "generic_decline", .soft),
@@ -254,7 +254,7 @@ struct StripeMandateEventTests {
         #expect(try await facts("customer.deleted", known.json) == ended(nil))
         let theirs = FakeStripeServer.Customer(id: "cus_theirs", metadata: [:], created: 0)
         #expect(try await facts("customer.deleted", theirs.json).isEmpty)
-        // Of another system's customer the subscription is that of its latest charge.
+        // The subscription of another system's customer is that of its latest charge.
         fixture.stripe.standIn.state.withLock {
             $0.customers.append(theirs)
             $0.methods.append(FakeStripeServer.Method(id: "pm_theirs", customer: theirs.id))

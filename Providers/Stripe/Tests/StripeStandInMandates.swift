@@ -19,7 +19,7 @@ extension FakeStripeServer {
         }
     }
 
-    /// What a charge of a payment method ends in.
+    /// The outcome of a charge of a payment method.
     enum Charging: Sendable, Equatable {
         case succeeds
         case declines(String, advice: String? = nil)
@@ -73,7 +73,7 @@ extension FakeStripeServer {
         }
     }
 
-    struct Endpoint {
+    struct WebhookTarget {
         let url: String
         let events: [String]
         var status = "enabled"
@@ -104,6 +104,7 @@ extension FakeStripeServer {
         case ("GET", "setup_intents", 2, _):
             return state.setups.first { $0.id == id }.map { .json($0.json) } ?? .missing
         case ("POST", "setup_intents", 3, "cancel"): return cancelSetup(id, call, &state)
+        case ("POST", "setup_intents", 3, "confirm"): return confirmSetup(id, call, &state)
         case ("GET", "webhook_endpoints", 1, _):
             return .json(["object": "list", "data": state.endpoints.map(\.json), "has_more": false])
         default: return nil
@@ -191,6 +192,27 @@ extension FakeStripeServer {
             return .stripe(400, "invalid_request_error", "setup_intent_unexpected_state")
         }
         state.setups[index].status = "canceled"
+        return .json(state.setups[index].json)
+    }
+
+    /// Confirms like the payer's browser, with one of Stripe's test cards.
+    private static func confirmSetup(_ id: String, _ call: FakeStripeServerCall, _ state: inout State) -> IncomingReply
+    {
+        if let stranger = call.stranger(["payment_method", "return_url"]) { return .unknown(stranger) }
+        guard let index = state.setups.firstIndex(where: { $0.id == id }) else { return .missing }
+        guard state.setups[index].status.hasPrefix("requires_") else {
+            return .stripe(400, "invalid_request_error", "setup_intent_unexpected_state")
+        }
+        let cards: [String: Charging] = [
+            "pm_card_visa": .succeeds, "pm_card_chargeCustomerFail": .declines("generic_decline"),
+            "pm_card_authenticationRequired": .needsPayer,
+        ]
+        guard let charging = call.values["payment_method"].flatMap({ cards[$0] }) else {
+            return .stripe(402, "card_error", "card_declined")
+        }
+        let method = Method(id: state.id("pm"), customer: state.setups[index].customer, charging: charging)
+        state.methods.append(method)
+        (state.setups[index].status, state.setups[index].method) = ("succeeded", method.id)
         return .json(state.setups[index].json)
     }
 

@@ -200,15 +200,20 @@ struct MandateSetups: Sendable {
         let isInUse = others.contains {
             (try? settlements.billing.secrets.open($0).reference) == opened.reference
         }
-        let isRevoked = isInUse ? true : await providers.perform { () async -> Bool in
-            let client = providers.client(of: account)
-            do throws(ProviderError) {
-                try await client.withMandates { provider throws(ProviderError) in try await provider.revoke(reference) }
-                return true
-            } catch {
-                return error == .unsupported
+        let isRevoked =
+            isInUse
+            ? true
+            : await providers.perform { () async -> Bool in
+                let client = providers.client(of: account)
+                do throws(ProviderError) {
+                    try await client.withMandates { provider throws(ProviderError) in
+                        try await provider.revoke(reference)
+                    }
+                    return true
+                } catch {
+                    return error == .unsupported
+                }
             }
-        }
         guard isRevoked else { return .pending }
         try await store.write { tx in _ = try tx.mandates.move(id, from: .revoking, to: .revoked) }
         return .done
