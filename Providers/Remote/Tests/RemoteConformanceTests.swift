@@ -90,6 +90,42 @@ struct RemoteConformanceTests {
             by:
                 "{\"type\": \"payment\", \"payment\": self.shown(id) | {\"amount\": {\"value\": 1, \"currency\": \"CNY\"}}}",
             check: "the plugin notifies of what its payer did"),
+        Flaw(
+            testDescription: "a new charge for each call", text: "if q[\"payment_id\"] not in self.payments:",
+            by: "if self.payments.pop(q[\"payment_id\"], None) or True:",
+            check: "mandates: a withdrawn charge never takes effect"),
+        Flaw(
+            testDescription: "charges that forget what they were", text: "f\"B-{q['payment_id']}\"",
+            by: "None, \"order_id\": q[\"payment_id\"]", check: "mandates: the charges of a subscription are listed"),
+        Flaw(
+            testDescription: "another's mandate is charged",
+            text: "and mandate[\"subscription\"] == q[\"subscription_id\"] else None", by: "else None",
+            check: "mandates: a mandate is known to its own subscription alone"),
+        Flaw(
+            testDescription: "revoked, and charged on", text: "mandate[\"active\"] = False", by: "pass",
+            check: "mandates: a revoked mandate is charged no more, and revoking repeats"),
+        Flaw(
+            testDescription: "an end that nobody keeps", text: "mandate[\"active\"] &= ", by: "_ = ",
+            check: "mandates: a mandate that its payer ends is told, and charged no more"),
+        Flaw(
+            testDescription: "refusals without their kind", text: "{\"refusal\": played, \"reason\"", by: "{\"reason\"",
+            check: "mandates: a refused charge says whether another try can succeed"),
+        Flaw(
+            testDescription: "a charge that waits counts as paid", text: "\"pending\": \"waiting\"",
+            by: "\"pending\": \"succeeded\"", check: "mandates: a charge that waits is no success"),
+        Flaw(
+            testDescription: "a set-up that is revived",
+            text: "if self.setup(q)[\"status\"] in (\"failed\", \"cancelled\"):", by: "if not self.setup(q):",
+            check: "mandates: a cancelled set-up makes no mandate, also where its opening comes late"),
+        Flaw(
+            testDescription: "a mandate for every payment",
+            text: "if status == \"succeeded\" and known[\"wanted\"]:",
+            by:
+                "known[\"wanted\"] = known[\"wanted\"] or {\"subscription_id\": id}\n        if status == \"succeeded\":",
+            check: "mandates: a payment that asks for none leaves none"),
+        Flaw(
+            testDescription: "a mandate that a payment does not leave", text: "\"wanted\": q.get(\"mandate_request\")",
+            by: "\"wanted\": None", check: "mandates: a payment that asks for a mandate leaves one that can be charged"),
     ]
 
     @Test(arguments: flaws)
@@ -101,6 +137,18 @@ struct RemoteConformanceTests {
         defer { plugin.stop() }
         let report = try await report(plugin, secrets: setup.secrets)
         #expect(report.failures.map(\.name).contains(flaw.check), "\(report)")
+    }
+
+    @Test func `a plugin that was written before mandates conforms`() async throws {
+        var setup = ExamplePlugin.Setup()
+        setup.secrets = [ExamplePlugin.secret, ExamplePlugin.otherSecret]
+        setup.flaws = [(", \"mandates\": True}", "}"), ("\"mandates/charge\": bank.charge, ", "")]
+        let plugin = try await ExamplePlugin.start(.python, setup)
+        defer { plugin.stop() }
+        let report = try await report(plugin, secrets: setup.secrets)
+        #expect(report.isGreen, "\(report)")
+        let mandates = report.notApplicable.filter { $0.hasPrefix("mandates: ") }
+        #expect(mandates.count == 16, "\(report)")
     }
 
     @Test func `a plugin outside of its rehearsal mode is left alone`() async throws {
