@@ -51,7 +51,7 @@ struct RemoteRenewalTests {
             for _ in 0..<3 { try await club.remote.notify(letter.raw) }
             try await club.advance(120)
             var held = try #require(try await club.list().first)
-            #expect(held.status == .active && held.will_renew && held.renewal.payment_method?.label != nil)
+            #expect(held.status == .active && held.will_renew && held.renewal.payment_method != nil)
             for index in 1...3 as ClosedRange<Int64> {
                 try await club.advance(to: held.expires_at.adding(seconds: 5))
                 held = try await club.find(held.id)
@@ -73,6 +73,7 @@ struct RemoteRenewalTests {
                 try await club.desk.events(held.id.rawValue).filter { $0 == "subscription.payment_failed" }.count == 2)
             // What was charged meanwhile can be refunded as any payment.
             let newest = try #require(held.orders.last)
+            club.desk.clock.tick()
             let refund = try await club.gateway.refunds.request(
                 newest.rawValue, amount: GatewayFixture.money(1_000), reason: "a test", context: .test)
             #expect(refund.refund.state == .succeeded)
@@ -88,7 +89,8 @@ struct RemoteRenewalTests {
             let mandate = #""mandate":{"reference":"M-1","fingerprint":"F-1","label":"Account 1"}"#
             try await club.notify("setup", #""setup_id":"\#(setup)","status":"succeeded",\#(mandate)"#)
             let held = try #require(try await club.list().first)
-            #expect(held.renewal.trial && held.renewal.payment_method?.label == "Account 1")
+            #expect(held.renewal.trial)
+            #expect(try await club.desk.count("mandates WHERE label = ?", "Account 1") == 1)
             let other = try await club.remote.checkout("club", user: "bob")
             let again = try #require(other.renewal?.setup)
             try await club.notify(
@@ -197,11 +199,13 @@ struct RemoteRenewalTests {
             let renewed = try await club.find(held.id)
             #expect(renewed.status == .active && renewed.renewal.period_index == 1 && renewed.renewal.tries == 0)
             let charged = try club.payments(plugin)
-            #expect(charged.count == 2 && Set(charged).count == 2)
+            #expect(charged.count >= 2 && Set(charged).count == charged.count)
             let withdrawn = plugin.asked.filter { $0.path == "payments/cancel" }.map {
                 String(decoding: $0.body, as: UTF8.self)
             }
-            #expect(withdrawn.allSatisfy { $0.contains(charged[0]) } && !withdrawn.isEmpty)
+            for (index, payment) in charged.enumerated() {
+                #expect(withdrawn.contains { $0.contains(payment) } == (index < charged.count - 1))
+            }
         }
     }
 
