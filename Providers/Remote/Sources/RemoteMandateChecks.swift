@@ -249,7 +249,7 @@ extension RemoteMandateChecks {
         for wrong in [other, nobody] {
             try await expectGone(wrong)
         }
-        // What a stranger asks to be revoked stays.
+        // A mandate that a stranger asks to be revoked stays.
         try await provider.revoke(other)
         let charge = charge(mandate, 1)
         let report = try await provider.charge(charge)

@@ -71,7 +71,7 @@ struct RemoteRenewalTests {
             #expect(warned.status == .active && warned.renewal.refusal == .hard)
             #expect(
                 try await club.desk.events(held.id.rawValue).filter { $0 == "subscription.payment_failed" }.count == 2)
-            // What was charged meanwhile can be refunded as any payment.
+            // A renewal's charge can be refunded as any payment.
             let newest = try #require(held.orders.last)
             club.desk.clock.tick()
             let refund = try await club.gateway.refunds.request(
