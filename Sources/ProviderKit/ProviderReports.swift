@@ -20,9 +20,16 @@ public enum PaymentOutcome: Sendable, Equatable, Codable {
 
     /// The payer has acted and the provider is processing it: the payer has nothing left to do.
     public static let processing = PaymentOutcome.pending(status: "processing")
+
+    /// The provider does not know the payment; its opening or its charge may be under way.
+    public static let notFound = PaymentOutcome.pending(status: "not_found")
 }
 
 public struct PaymentReport: Sendable, Equatable, Codable {
+    /// The reason of a charge that failed because the service no longer has the mandate, or no longer lets it be
+    /// charged: its mandate is dead.
+    public static let mandateEnded = "mandate_ended"
+
     public let payment: ID<Payment>
     public let outcome: PaymentOutcome
     /// The provider's own id, where it is known.

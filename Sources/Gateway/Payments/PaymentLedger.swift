@@ -33,7 +33,10 @@ struct PaymentLedger {
             if report.outcome == .processing { try recordProcessing(locked, from: account) }
         case .failed(let reason):
             try move(.failed, locked, from: account, detail: reason)
-            if locked.record.mandate != nil, locked.belongs(to: account), !locked.payment.state.isFinal {
+            if let mandate = locked.record.mandate, locked.belongs(to: account), !locked.payment.state.isFinal {
+                if reason == PaymentReport.mandateEnded {
+                    _ = try tx.mandates.move(mandate, from: .active, to: .dead)
+                }
                 try entitlements.managed.refused(locked.order, by: locked.payment, report.refusal ?? .soft)
             }
         case .cancelled:
