@@ -181,10 +181,12 @@ class Bank:
         if q.get("ended"):
             told = self.end(q["subscription_id"])
         if event:
-            told = event["id"], {"type": event["type"], event["type"]: event}
+            said = self.shown_setup(event["setup_id"]) if event["type"] == "setup" else event
+            told = event["id"], {"type": event["type"], event["type"]: said}
         headers, body = sealed(told[0], now, told[1]) if told else ({}, b"")
         taken = bool(told or q.get("charges"))
         return 200, {"payers_can_fail": True, "taken": taken, "payments": 1 if payment else 0,
+                     "setups": 1 if q.get("setup_id") in self.setups else 0,
                      "refunds": list(payment["refunds"].values()) if payment else [],
                      "notification": told and {"headers": headers, "body": body.decode()}}
 

@@ -83,8 +83,11 @@ actor Bank {
     }
 
     func effects(_ call: EffectsCall) -> Effects {
-        let payment = payments[call.payment_id]
-        return Effects(payments: payment == nil ? 0 : 1, refunds: payment.map { Array($0.refunds.values) } ?? [])
+        let payment = call.payment_id.flatMap { payments[$0] }
+        let hasSetup = call.setup_id.map { mandates.page($0) != nil } ?? false
+        return Effects(
+            payments: payment == nil ? 0 : 1, refunds: payment.map { Array($0.refunds.values) } ?? [],
+            setups: hasSetup ? 1 : 0)
     }
 
     /// A payment that is not known is no end: its opening may be on its way.
@@ -111,7 +114,7 @@ extension Bank {
             setup: try mandates.open(call), contract: Contract(checkout_url: "\(base)/pay/\(call.setup_id)"))
     }
 
-    func query(setup call: SetupCall) -> SetupAnswer { SetupAnswer(setup: mandates.said(call.setup_id)) }
+    func query(setup id: String) -> SetupAnswer { SetupAnswer(setup: mandates.said(id)) }
 
     func cancel(setup call: SetupCall) -> SetupAnswer { SetupAnswer(setup: mandates.cancel(call)) }
 

@@ -17,7 +17,7 @@ final class MandateBook {
         var isActive = true
     }
 
-    /// How the charges of a subscription end, in the rehearsal; without a word they succeed.
+    /// The ends of the charges of a subscription, in the rehearsal; without a word they succeed.
     var played: [String: String] = [:]
     private var setups: [String: Setup] = [:]
     private var mandates: [String: Kept] = [:]

@@ -119,12 +119,14 @@ struct Acted: Encodable {
 }
 
 struct EffectsCall: Decodable {
-    let payment_id: String
+    let payment_id: String?
+    let setup_id: String?
 }
 
 struct Effects: Encodable {
     let payments: Int
     let refunds: [Money]
+    let setups: Int
 }
 
 struct NotificationCall: Decodable {
@@ -132,9 +134,11 @@ struct NotificationCall: Decodable {
         let id: String
         let type: String
         let status: String
-        let payment_id: String
+        let payment_id: String?
         let refund_id: String?
         let amount: Money?
+        let setup_id: String?
+        let subscription_id: String?
     }
 
     let event: Event

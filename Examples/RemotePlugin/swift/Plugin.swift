@@ -26,7 +26,7 @@ struct Plugin: Sendable {
         on(router, "refunds/make") { (call: RefundCall, _) in try await bank.refund(call) }
         on(router, "refunds/query") { (call: RefundCall, _) in await bank.query(refund: call) }
         on(router, "setups/open") { (call: OpenSetupCall, _) in try await bank.open(call) }
-        on(router, "setups/query") { (call: SetupCall, _) in await bank.query(setup: call) }
+        on(router, "setups/query") { (call: SetupCall, _) in await bank.query(setup: call.setup_id) }
         on(router, "setups/cancel") { (call: SetupCall, _) in await bank.cancel(setup: call) }
         on(router, "mandates/charge") { (call: ChargeCall, now) in try await bank.charge(call, at: now) }
         on(router, "mandates/verify") { (call: MandateCall, _) in try await bank.verify(call) }
@@ -143,11 +143,15 @@ extension Plugin {
         on(router, "rehearsal/notification") { [self] (call: NotificationCall, now) in
             let event = call.event
             let said = Said(
-                payment_id: event.payment_id, refund_id: event.refund_id, status: event.status, amount: event.amount)
+                payment_id: event.payment_id ?? "", refund_id: event.refund_id, status: event.status,
+                amount: event.amount)
             var notice = Notice(type: event.type)
             switch event.type {
             case "payment": notice.payment = said
             case "refund": notice.refund = said
+            case "setup": notice.setup = await bank.query(setup: event.setup_id ?? "").setup
+            case "mandate":
+                notice.mandate = MandateNotice(subscription_id: event.subscription_id ?? "", status: event.status)
             default: notice.dispute = said
             }
             return NotificationAnswer(notification: try letter(notice, id: event.id, at: now).letter)
