@@ -31,6 +31,9 @@ package final class FakeExternalPurchaseAPI: HTTPTransport {
     package func script(_ faults: Fault...) { state.withLock { $0.faults += faults } }
     package func script(_ faults: [Fault]) { state.withLock { $0.faults += faults } }
 
+    /// Ends all trouble.
+    package func heal() { state.withLock { $0.faults = [] } }
+
     /// The methods of all calls, in their order.
     package var calls: [String] { state.withLock { $0.calls } }
     /// The bodies of all reports that were sent, accepted or not.
