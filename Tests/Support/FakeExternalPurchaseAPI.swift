@@ -1,4 +1,4 @@
-package import AppStoreBox
+import AppStoreBox
 package import Domain
 import Foundation
 package import ProviderKit
