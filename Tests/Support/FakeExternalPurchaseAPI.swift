@@ -1,4 +1,4 @@
-package import AppStoreBox
+import AppStoreBox
 package import Domain
 import Foundation
 package import ProviderKit
@@ -30,6 +30,9 @@ package final class FakeExternalPurchaseAPI: HTTPTransport {
     /// Adds faults, each of the next call.
     package func script(_ faults: Fault...) { state.withLock { $0.faults += faults } }
     package func script(_ faults: [Fault]) { state.withLock { $0.faults += faults } }
+
+    /// Ends all trouble.
+    package func heal() { state.withLock { $0.faults = [] } }
 
     /// The methods of all calls, in their order.
     package var calls: [String] { state.withLock { $0.calls } }

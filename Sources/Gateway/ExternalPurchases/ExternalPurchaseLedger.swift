@@ -100,7 +100,7 @@ extension ExternalPurchaseLedger {
     }
 
     /// The seconds after which an account without a key, or one that is not configured, is looked at again.
-    private static let patience: Int64 = 3_600
+    private static let patience: Int64 = 86_400
 
     /// Takes a token's next step: its report is stored with its identifier before anything is sent.
     func step(_ id: ID<ExternalToken>) throws -> Step {

@@ -42,15 +42,13 @@ extension ExternalPurchaseQueries {
 
     /// Finds the sale of a subscription's first order outside of the App Store; nil where it has none.
     package func sale(of subscription: ID<Subscription>) throws(StoreError) -> ExternalSale? {
-        try db.row(
-            """
-            SELECT external_token_id, storefront, tax_rate FROM orders
-            WHERE subscription_id = ? AND external_token_id IS NOT NULL ORDER BY id LIMIT 1
-            """, subscription
-        ).map { row throws(StoreError) in
-            ExternalSale(
-                token: try row.id("external_token_id"), storefront: try row.text("storefront"),
-                taxRate: try row.int("tax_rate"))
-        }
+        guard
+            let row = try db.row(
+                """
+                SELECT external_token_id, storefront, tax_rate FROM orders WHERE subscription_id = ? ORDER BY id LIMIT 1
+                """, subscription), let token = try row.optionalID("external_token_id", ExternalToken.self)
+        else { return nil }
+        return ExternalSale(
+            token: token, storefront: try row.text("storefront"), taxRate: try row.int("tax_rate"))
     }
 }

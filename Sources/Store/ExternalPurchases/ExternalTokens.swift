@@ -171,6 +171,11 @@ extension ExternalPurchaseQueries where Connection == any Transaction {
         try tx.enqueue("UPDATE external_tokens SET look_at = ? WHERE id = ?", time, token)
     }
 
+    /// Has every token looked at now that has something to report.
+    package func lookAtDue(at now: Timestamp) throws(StoreError) {
+        try tx.execute("UPDATE external_tokens SET look_at = ? WHERE state = 'due'", now)
+    }
+
     /// Holds an account's reports; a hold without an end stays one.
     package func hold(_ hold: ExternalHold) throws(StoreError) {
         try tx.execute(

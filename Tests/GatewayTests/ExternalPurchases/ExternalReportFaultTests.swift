@@ -121,9 +121,10 @@ struct ExternalReportFaultTests {
                 _ = try await desk.giveBack(contract.order, 1_000)
                 try await desk.work(for: 4)
             }
-            try await desk.work(for: 60)
+            try await desk.work(for: 30)
+            desk.apple.heal()
             try await desk.desk.pass(seconds: 4_000)
-            try await desk.work(for: 60)
+            try await desk.work(for: 15)
             #expect(desk.apple.items.count == 8)
             #expect(Set(desk.apple.items.map(\.lineItemId)).count == 8)
             #expect(Set(desk.apple.accepted.map(\.requestIdentifier)).count == 8)
