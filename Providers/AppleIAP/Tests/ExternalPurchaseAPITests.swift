@@ -1,4 +1,5 @@
 import AppleIAPProvider
+import Crypto
 import Domain
 import Foundation
 import ProviderKit
