@@ -26,12 +26,13 @@ struct SubscriptionRebuildTests {
             live.locale = "zh"
             let opening = SubscriptionOpening(live)
             entries.append(
-                SubscriptionEntry(at: start, cause: .quiet(.opened), facts: SubscriptionFacts { $0.opening = opening }))
+                SubscriptionEntry(
+                    at: start, cause: .quiet(.opened), facts: SubscriptionEntryFacts { $0.opening = opening }))
         }
 
         mutating func tell(
             _ cause: ManagedSubscription.ChangeCause, at now: Timestamp,
-            _ facts: SubscriptionFacts = SubscriptionFacts()
+            _ facts: SubscriptionEntryFacts = SubscriptionEntryFacts()
         ) {
             entries.append(SubscriptionEntry(at: now, cause: .told(cause), facts: facts))
         }
@@ -39,13 +40,13 @@ struct SubscriptionRebuildTests {
         mutating func begin(at now: Timestamp) throws {
             let order = try nextOrder()
             if live.trialDays > 0 { live.beginTrial(at: now) } else { live.begin(paidAt: now) }
-            tell(.started, at: now, SubscriptionFacts { $0.order = order })
+            tell(.started, at: now, SubscriptionEntryFacts { $0.order = order })
         }
 
         mutating func renew(at now: Timestamp) throws {
             let order = try nextOrder()
             let cause = live.renew(paidAt: now)
-            tell(cause, at: now, SubscriptionFacts { $0.order = order })
+            tell(cause, at: now, SubscriptionEntryFacts { $0.order = order })
         }
 
         mutating func refuse(_ refusal: ChargeRefusal, at now: Timestamp) throws {
@@ -53,7 +54,7 @@ struct SubscriptionRebuildTests {
             live.refuse(refusal, at: now, BillingSettings(retryDays: retryDays))
             tell(
                 .paymentFailed, at: now,
-                SubscriptionFacts {
+                SubscriptionEntryFacts {
                     $0.order = order
                     $0.payment = payment
                     $0.refusal = refusal
@@ -71,7 +72,7 @@ struct SubscriptionRebuildTests {
             var fold = SubscriptionRebuild(live.id)
             for entry in entries {
                 let stored = try JSONEncoder().encode(entry.facts)
-                let facts = try JSONDecoder().decode(SubscriptionFacts.self, from: stored)
+                let facts = try JSONDecoder().decode(SubscriptionEntryFacts.self, from: stored)
                 #expect(facts == entry.facts && SubscriptionEntry.Kind(rawValue: entry.cause.rawValue) == entry.cause)
                 try fold.apply(SubscriptionEntry(at: entry.at, cause: entry.cause, facts: facts))
             }
@@ -86,7 +87,7 @@ struct SubscriptionRebuildTests {
         try life.begin(at: start)
         try life.renew(at: life.live.periodEnd)
         life.live.extend(days: 3)
-        life.tell(.extended, at: life.live.periodStart, SubscriptionFacts { $0.days = 3 })
+        life.tell(.extended, at: life.live.periodStart, SubscriptionEntryFacts { $0.days = 3 })
         let end = life.live.periodEnd
         try life.refuse(.soft, at: end)
         try life.refuse(.soft, at: end.adding(days: 1))
@@ -96,7 +97,7 @@ struct SubscriptionRebuildTests {
             sku: try #require(SKUCode("year")), terms: life.live.terms, price: try money("299.00 CNY"),
             period: BillingPeriod(unit: .year, count: 1), graceDays: 5)
         life.live.change = plan
-        life.tell(.changeRequested, at: end.adding(days: 5), SubscriptionFacts { $0.plan = plan })
+        life.tell(.changeRequested, at: end.adding(days: 5), SubscriptionEntryFacts { $0.plan = plan })
         #expect(try life.rebuilt().subscription == life.live)
         try life.renew(at: life.live.periodEnd)
         #expect(life.entries.last?.cause == .told(.changed))
@@ -112,7 +113,7 @@ struct SubscriptionRebuildTests {
         life.live.end(.refunded, at: now.adding(days: 1))
         life.tell(
             .revoked, at: now.adding(days: 1),
-            SubscriptionFacts {
+            SubscriptionEntryFacts {
                 $0.isStopped = false
                 $0.isSuspended = false
                 $0.revocation = .refund
@@ -122,7 +123,7 @@ struct SubscriptionRebuildTests {
         life.live.reinstate()
         life.tell(
             .reinstated, at: now.adding(days: 2),
-            SubscriptionFacts {
+            SubscriptionEntryFacts {
                 $0.isStopped = false
                 $0.isSuspended = false
                 $0.isRestored = true
@@ -143,7 +144,7 @@ struct SubscriptionRebuildTests {
         let period = try fold.apply(
             SubscriptionEntry(
                 at: imported.createdAt, cause: .told(.imported),
-                facts: SubscriptionFacts {
+                facts: SubscriptionEntryFacts {
                     $0.opening = opening
                     $0.order = order
                 }))
@@ -167,7 +168,7 @@ struct SubscriptionRebuildTests {
         let life = try Life()
         var fold = try life.rebuilt()
         #expect(throws: fault) {
-            try fold.apply(SubscriptionEntry(at: life.live.createdAt, cause: cause, facts: SubscriptionFacts()))
+            try fold.apply(SubscriptionEntry(at: life.live.createdAt, cause: cause, facts: SubscriptionEntryFacts()))
         }
     }
 

@@ -128,7 +128,7 @@ package struct SubscriptionRebuild: Sendable, Equatable {
 
     // MARK: Periods
 
-    private mutating func importOne(_ facts: SubscriptionFacts, _ now: Timestamp) throws(Fault) -> PaidPeriod {
+    private mutating func importOne(_ facts: SubscriptionEntryFacts, _ now: Timestamp) throws(Fault) -> PaidPeriod {
         guard built == nil else { throw .notOpened }
         let opening = try Self.need(facts.opening)
         externalID = try Self.need(opening.externalID)
@@ -136,7 +136,7 @@ package struct SubscriptionRebuild: Sendable, Equatable {
         return try begun(.history, facts) { $0.cancellation = facts.cancellation }
     }
 
-    private mutating func start(_ facts: SubscriptionFacts, _ now: Timestamp) throws(Fault) -> PaidPeriod {
+    private mutating func start(_ facts: SubscriptionEntryFacts, _ now: Timestamp) throws(Fault) -> PaidPeriod {
         guard built?.state == .pending else { throw built == nil ? .notOpened : .impossible }
         return try begun(.checkout, facts) {
             if $0.trialDays > 0 { $0.beginTrial(at: now) } else { $0.begin(paidAt: now) }
@@ -145,7 +145,7 @@ package struct SubscriptionRebuild: Sendable, Equatable {
     }
 
     private mutating func renew(
-        _ cause: ManagedSubscription.ChangeCause, _ facts: SubscriptionFacts, _ now: Timestamp
+        _ cause: ManagedSubscription.ChangeCause, _ facts: SubscriptionEntryFacts, _ now: Timestamp
     ) throws(Fault) -> PaidPeriod {
         guard built?.state == .running else { throw .impossible }
         var made = ManagedSubscription.ChangeCause.renewed
@@ -157,7 +157,7 @@ package struct SubscriptionRebuild: Sendable, Equatable {
     }
 
     private mutating func begun(
-        _ origin: Order.Origin, _ facts: SubscriptionFacts, _ begin: (inout ManagedSubscription) -> Void
+        _ origin: Order.Origin, _ facts: SubscriptionEntryFacts, _ begin: (inout ManagedSubscription) -> Void
     ) throws(Fault) -> PaidPeriod {
         guard var now = built else { throw .notOpened }
         let order = try Self.need(facts.order)
@@ -174,7 +174,7 @@ package struct SubscriptionRebuild: Sendable, Equatable {
 
     // MARK: Refusals and money that goes back
 
-    private mutating func refuse(_ facts: SubscriptionFacts, _ now: Timestamp) throws(Fault) {
+    private mutating func refuse(_ facts: SubscriptionEntryFacts, _ now: Timestamp) throws(Fault) {
         let refusal = try Self.need(facts.refusal)
         guard facts.order != nil else {
             // The mandate ended at its provider before a renewal was due.
@@ -188,7 +188,7 @@ package struct SubscriptionRebuild: Sendable, Equatable {
     }
 
     private mutating func follow(
-        _ cause: ManagedSubscription.ChangeCause, _ facts: SubscriptionFacts, _ now: Timestamp
+        _ cause: ManagedSubscription.ChangeCause, _ facts: SubscriptionEntryFacts, _ now: Timestamp
     ) throws(Fault) {
         guard var followed = built, followed.state != .pending else { throw .impossible }
         let isStopped = try Self.need(facts.isStopped)

@@ -59,7 +59,7 @@ struct ManagedSubscriptionLedger {
     ///   - facts: the contents of the entry in its history, from which `check` and `replay` rebuild it.
     func save(
         _ changed: Standing, _ cause: ManagedSubscription.ChangeCause?,
-        _ facts: SubscriptionFacts = SubscriptionFacts(),
+        _ facts: SubscriptionEntryFacts = SubscriptionEntryFacts(),
         revocation: Grant.Revocation?? = nil, suspended: Bool? = nil
     ) throws {
         var standing = changed
@@ -89,13 +89,13 @@ struct ManagedSubscriptionLedger {
 
     /// Appends an entry to a subscription's history, which nothing is told of.
     func note(
-        _ cause: SubscriptionEntry.QuietCause, of id: ID<Subscription>, _ fill: (inout SubscriptionFacts) -> Void
+        _ cause: SubscriptionEntry.QuietCause, of id: ID<Subscription>, _ fill: (inout SubscriptionEntryFacts) -> Void
     ) throws {
-        try append(.quiet(cause), SubscriptionFacts(fill), to: id)
+        try append(.quiet(cause), SubscriptionEntryFacts(fill), to: id)
     }
 
     private func append(
-        _ cause: SubscriptionEntry.Kind, _ facts: SubscriptionFacts, to id: ID<Subscription>
+        _ cause: SubscriptionEntry.Kind, _ facts: SubscriptionEntryFacts, to id: ID<Subscription>
     ) throws {
         try tx.managedSubscriptions.insertEntry(SubscriptionEntry(at: log.now, cause: cause, facts: facts), of: id)
     }

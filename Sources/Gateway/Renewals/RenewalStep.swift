@@ -125,7 +125,7 @@ extension ManagedSubscriptionLedger {
         else { return }
         standing.subscription.price = change.amount
         standing.record.priceChange = nil
-        try save(standing, .priceChange, SubscriptionFacts { $0.amount = change.amount })
+        try save(standing, .priceChange, SubscriptionEntryFacts { $0.amount = change.amount })
     }
 
     /// Makes the intent to charge an order's mandate; without a mandate the order counts as refused.

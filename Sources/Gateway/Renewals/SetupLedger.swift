@@ -102,7 +102,7 @@ extension ManagedSubscriptionLedger {
         if let overlap = try overlap(of: standing.subscription) { standing.subscription.cancellation = overlap }
         try log.emit(.orderPaid, order.id)
         let cancellation = standing.subscription.cancellation
-        let facts = SubscriptionFacts {
+        let facts = SubscriptionEntryFacts {
             $0.order = order.id
             $0.cancellation = cancellation
         }

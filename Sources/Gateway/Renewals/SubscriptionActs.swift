@@ -94,7 +94,7 @@ package struct SubscriptionActs: Sendable {
             let change = try managed.frozenPlan(sku, for: subscription)
             guard change != subscription.change else { return }
             changed.subscription.change = change
-            try managed.save(changed, .changeRequested, SubscriptionFacts { $0.plan = change })
+            try managed.save(changed, .changeRequested, SubscriptionEntryFacts { $0.plan = change })
         }
     }
 

@@ -63,7 +63,7 @@ extension SubscriptionActs {
             }
             var changed = standing
             changed.subscription.extend(days: days)
-            try managed.save(changed, .extended, SubscriptionFacts { $0.days = days })
+            try managed.save(changed, .extended, SubscriptionEntryFacts { $0.days = days })
         }
     }
 

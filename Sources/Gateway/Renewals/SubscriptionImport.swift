@@ -159,7 +159,7 @@ package struct SubscriptionImport: Sendable {
         let (opening, cancellation) = (
             SubscriptionOpening(subscription, importedAs: imported.externalID), standing.subscription.cancellation
         )
-        let facts = SubscriptionFacts {
+        let facts = SubscriptionEntryFacts {
             $0.opening = opening
             $0.order = order.id
             $0.cancellation = cancellation

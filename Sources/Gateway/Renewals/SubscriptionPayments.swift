@@ -39,7 +39,7 @@ extension ManagedSubscriptionLedger {
     ) throws {
         guard var standing = try lock(period.subscription) else { return }
         let cause: ManagedSubscription.ChangeCause
-        var facts = SubscriptionFacts {
+        var facts = SubscriptionEntryFacts {
             $0.order = order.id
             // Another amount that an admin accepted pays the order all the same.
             $0.amount = order.amount
@@ -108,7 +108,7 @@ extension ManagedSubscriptionLedger {
     /// Writes a refusal with its two events.
     func saveRefusal(_ standing: Standing, order: ID<Order>?, payment: ID<Payment>?) throws {
         let (refusal, retryDays) = (standing.subscription.refusal, settings.retryDays)
-        let facts = SubscriptionFacts {
+        let facts = SubscriptionEntryFacts {
             $0.refusal = refusal
             $0.order = order
             $0.payment = payment

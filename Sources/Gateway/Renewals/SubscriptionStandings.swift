@@ -29,8 +29,8 @@ extension ManagedSubscriptionLedger {
     }
 
     /// The facts of an act that follows the refunds or disputes of an order.
-    private func facts(of order: Order, _ standing: Standing) -> SubscriptionFacts {
-        SubscriptionFacts {
+    private func facts(of order: Order, _ standing: Standing) -> SubscriptionEntryFacts {
+        SubscriptionEntryFacts {
             $0.order = order.id
             $0.isStopped = standing.subscription.isStoppedByDispute
             $0.retryDays = settings.retryDays
@@ -87,7 +87,7 @@ extension ManagedSubscriptionLedger {
     /// Writes an end, and announces it.
     private func saveEnd(_ standing: Standing) throws {
         let ended = standing.subscription
-        let facts = SubscriptionFacts {
+        let facts = SubscriptionEntryFacts {
             $0.reason = ended.endReason
             $0.endedAt = ended.endedAt
         }

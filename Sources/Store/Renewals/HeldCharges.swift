@@ -52,7 +52,7 @@ extension BillingHoldQueries where Connection == any Transaction {
         let isDue = "state = 'running' AND period_end <= ?"
         try tx.managedSubscriptions.lockAll(where: isDue, now)
         let released = SubscriptionEntry(
-            at: now, cause: .quiet(.holdReleased), facts: SubscriptionFacts { $0.since = hold.since })
+            at: now, cause: .quiet(.holdReleased), facts: SubscriptionEntryFacts { $0.since = hold.since })
         try tx.managedSubscriptions.insertEntries(released, where: isDue, now)
         try tx.execute(
             """

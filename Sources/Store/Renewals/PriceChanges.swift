@@ -83,7 +83,7 @@ extension PriceChangeQueries where Connection == any Transaction {
         let hasAnother = "sku = ? AND price_change IS NOT NULL"
         try tx.managedSubscriptions.lockAll(where: hasAnother, change.sku)
         let withdrawn = SubscriptionEntry(
-            at: change.announcedAt, cause: .quiet(.priceWithdrawn), facts: SubscriptionFacts())
+            at: change.announcedAt, cause: .quiet(.priceWithdrawn), facts: SubscriptionEntryFacts())
         try tx.managedSubscriptions.insertEntries(withdrawn, where: hasAnother, change.sku)
         try tx.execute(
             """
@@ -102,7 +102,7 @@ extension PriceChangeQueries where Connection == any Transaction {
         }
         let announced = SubscriptionEntry(
             at: change.announcedAt, cause: .quiet(.priceAnnounced),
-            facts: SubscriptionFacts { $0.priceChange = change.id })
+            facts: SubscriptionEntryFacts { $0.priceChange = change.id })
         try tx.managedSubscriptions.insertEntries(announced, where: "price_change = ?", change.id)
         return count
     }

@@ -57,12 +57,12 @@ package struct SubscriptionHistory: Sendable {
             fault = "entry \(position) of its history, \(word), is of no kind that is known"
             return nil
         }
-        let facts = try? JSONDecoder().decode(SubscriptionFacts.self, from: Data(try row.text("detail").utf8))
+        let facts = try? JSONDecoder().decode(SubscriptionEntryFacts.self, from: Data(try row.text("detail").utf8))
         if position == 1, isOlderBeginning(cause, facts) {
             isOlder = true
             return nil
         }
-        let entry = SubscriptionEntry(at: try row.time("at"), cause: cause, facts: facts ?? SubscriptionFacts())
+        let entry = SubscriptionEntry(at: try row.time("at"), cause: cause, facts: facts ?? SubscriptionEntryFacts())
         do throws(SubscriptionRebuild.Fault) {
             return try rebuild.apply(entry)
         } catch {
@@ -72,7 +72,7 @@ package struct SubscriptionHistory: Sendable {
     }
 
     /// Earlier releases wrote no entry of a checkout, and short texts instead of facts.
-    private func isOlderBeginning(_ cause: SubscriptionEntry.Kind, _ facts: SubscriptionFacts?) -> Bool {
+    private func isOlderBeginning(_ cause: SubscriptionEntry.Kind, _ facts: SubscriptionEntryFacts?) -> Bool {
         switch cause {
         case .told(.imported): facts == nil
         case .told(.started), .told(.expired), .quiet(.moved), .quiet(.notBegun): facts?.opening == nil

@@ -64,7 +64,7 @@ package struct SubscriptionOpening: Sendable, Equatable, Codable {
 
 /// The contents of an entry in the history of a managed subscription: everything that its act decided and that does not
 /// follow from the entries before it.
-package struct SubscriptionFacts: Sendable, Equatable, Codable {
+package struct SubscriptionEntryFacts: Sendable, Equatable, Codable {
     package var opening: SubscriptionOpening?
     package var account: AccountID?
     package var environment: Environment?
@@ -110,7 +110,7 @@ package struct SubscriptionFacts: Sendable, Equatable, Codable {
 
     package init() {}
 
-    package init(_ fill: (inout SubscriptionFacts) -> Void) {
+    package init(_ fill: (inout SubscriptionEntryFacts) -> Void) {
         self.init()
         fill(&self)
     }
@@ -161,9 +161,9 @@ package struct SubscriptionEntry: Sendable, Equatable {
 
     package let at: Timestamp
     package let cause: Kind
-    package let facts: SubscriptionFacts
+    package let facts: SubscriptionEntryFacts
 
-    package init(at: Timestamp, cause: Kind, facts: SubscriptionFacts) {
+    package init(at: Timestamp, cause: Kind, facts: SubscriptionEntryFacts) {
         self.at = at
         self.cause = cause
         self.facts = facts
