@@ -7,6 +7,7 @@ import os
 import signal
 import unittest
 from functools import cache
+from typing import Any
 
 from cluster import Cluster
 from desk import Desk
@@ -54,6 +55,17 @@ def webkit(dark: bool = False) -> WebKit:
 
 
 atexit.register(WebKit.hide)
+
+
+def looks_in(browser: str) -> Any:
+    """Marks a test that looks at every page in one browser.
+
+    With BROWSERS_LOOKS=shared the run on SQLite looks in Chromium and that on PostgreSQL in WebKit, because a page's look
+    does not depend on the database.
+    """
+    database = {"chromium": "sqlite", "webkit": "postgres"}[browser]
+    shared = os.environ.get("BROWSERS_LOOKS") == "shared"
+    return unittest.skipIf(shared and DATABASE != database, f"the run on {database} looks in {browser}")
 
 
 class BrowserCase(unittest.TestCase):

@@ -10,7 +10,7 @@ from urllib.parse import quote
 from console import SCREENS, Console, person
 from desk import Desk, eventually
 from engines import DESKTOP, PHONE, Chromium, Engine
-from harness import BrowserCase, chromium, desk, webkit
+from harness import BrowserCase, chromium, desk, looks_in, webkit
 from selenium.webdriver.common.keys import Keys
 from test_paying import Serving, both
 
@@ -172,6 +172,7 @@ class Looks(BrowserCase):
             cls.made = {**{name: f"#/{name}" for name in SCREENS}, "order": f"#/orders/{order}", "person": person(user), "sku": "#/catalogue/console_long", "notification": f"#/notifications/{notification}", "not-found": "#/nowhere"}
         return cls.made
 
+    @looks_in("chromium")
     def test_every_screen_in_chromium(self) -> None:
         engine = chromium()
         for language in ["en", "zh-Hans"]:
@@ -196,6 +197,7 @@ class Looks(BrowserCase):
         engine.theme(False)
         engine.resize(*DESKTOP)
 
+    @looks_in("webkit")
     def test_every_screen_in_webkit(self) -> None:
         # The theme is set when the browser starts.
         for dark, language, size in [(False, "en", DESKTOP), (True, "zh-Hans", PHONE)]:

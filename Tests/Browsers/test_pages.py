@@ -6,7 +6,7 @@ from __future__ import annotations
 import re
 
 from engines import DESKTOP, PHONE, Chromium, Engine
-from harness import BrowserCase, chromium, desk, webkit
+from harness import BrowserCase, chromium, desk, looks_in, webkit
 from markup import faults
 from states import OTHERS, SESSIONS, Page, make
 
@@ -16,6 +16,7 @@ DOCUMENTS = ["/", "/console", "/dev/appstore", "/docs"]
 
 
 class Pages(BrowserCase):
+    @looks_in("chromium")
     def test_every_page_in_chromium(self) -> None:
         engine = chromium()
         for name in SESSIONS + OTHERS:
@@ -23,6 +24,7 @@ class Pages(BrowserCase):
                 engine.speak(locale)
                 self.look(engine, name, locale, [(DESKTOP, False), (PHONE, True)], [(DESKTOP, True), (PHONE, False)])
 
+    @looks_in("webkit")
     def test_every_page_in_webkit(self) -> None:
         # The browser's own language and its theme are set when it starts.
         for dark, locale, size in [(False, "en", DESKTOP), (True, "zh-Hans", PHONE)]:
