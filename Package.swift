@@ -304,7 +304,7 @@ let package = Package(
         ),
     ] + provider("Sandbox", [.product(name: "Crypto", package: "swift-crypto")])
         + provider("ApplePay", ["AppleTrust"], tests: ["Gateway"])
-        + provider("AppleIAP", ["AppleTrust", .product(name: "Crypto", package: "swift-crypto")])
+        + provider("AppleIAP", ["AppleTrust", .product(name: "Crypto", package: "swift-crypto")], exclude: ["Interop"])
         + provider(
             "Stripe", [.product(name: "Crypto", package: "swift-crypto")], tests: ["Gateway", "Store"],
             exclude: ["Interop"])

@@ -21,6 +21,9 @@ static const unsigned char Assets_cashier_banner_js[] = {
 static const unsigned char Assets_cashier_cashier_js[] = {
 #embed "../Pages/Assets/cashier/cashier.js"
 };
+static const unsigned char Assets_cashier_page_js[] = {
+#embed "../Pages/Assets/cashier/page.js"
+};
 static const unsigned char Assets_cashier_return_js[] = {
 #embed "../Pages/Assets/cashier/return.js"
 };
@@ -168,8 +171,20 @@ static const unsigned char Assets_console_sku_form_js[] = {
 static const unsigned char Assets_console_sku_model_js[] = {
 #embed "../Pages/Assets/console/sku-model.js"
 };
+static const unsigned char Assets_console_sku_offers_js[] = {
+#embed "../Pages/Assets/console/sku-offers.js"
+};
 static const unsigned char Assets_console_sku_rows_js[] = {
 #embed "../Pages/Assets/console/sku-rows.js"
+};
+static const unsigned char Assets_portal_card_js[] = {
+#embed "../Pages/Assets/portal/card.js"
+};
+static const unsigned char Assets_portal_portal_js[] = {
+#embed "../Pages/Assets/portal/portal.js"
+};
+static const unsigned char Assets_portal_watch_js[] = {
+#embed "../Pages/Assets/portal/watch.js"
 };
 static const unsigned char Assets_sdk_client_js[] = {
 #embed "../Pages/Assets/sdk/client.js"
@@ -273,6 +288,9 @@ static const unsigned char Templates_apple_pay_mustache[] = {
 static const unsigned char Templates_appstore_mustache[] = {
 #embed "../Pages/Templates/appstore.mustache"
 };
+static const unsigned char Templates_card_mustache[] = {
+#embed "../Pages/Templates/card.mustache"
+};
 static const unsigned char Templates_cashier_mustache[] = {
 #embed "../Pages/Templates/cashier.mustache"
 };
@@ -324,6 +342,45 @@ static const unsigned char Templates_ways_mustache[] = {
 static const unsigned char Templates_console_mustache[] = {
 #embed "../Pages/Templates/console.mustache"
 };
+static const unsigned char Templates_crumb_mustache[] = {
+#embed "../Pages/Templates/crumb.mustache"
+};
+static const unsigned char Templates_dated_mustache[] = {
+#embed "../Pages/Templates/dated.mustache"
+};
+static const unsigned char Templates_order_mustache[] = {
+#embed "../Pages/Templates/order.mustache"
+};
+static const unsigned char Templates_overview_mustache[] = {
+#embed "../Pages/Templates/overview.mustache"
+};
+static const unsigned char Templates_page_foot_mustache[] = {
+#embed "../Pages/Templates/page-foot.mustache"
+};
+static const unsigned char Templates_page_head_mustache[] = {
+#embed "../Pages/Templates/page-head.mustache"
+};
+static const unsigned char Templates_page_top_mustache[] = {
+#embed "../Pages/Templates/page-top.mustache"
+};
+static const unsigned char Templates_portal_mustache[] = {
+#embed "../Pages/Templates/portal.mustache"
+};
+static const unsigned char Templates_sub_acts_mustache[] = {
+#embed "../Pages/Templates/sub-acts.mustache"
+};
+static const unsigned char Templates_sub_facts_mustache[] = {
+#embed "../Pages/Templates/sub-facts.mustache"
+};
+static const unsigned char Templates_subscription_mustache[] = {
+#embed "../Pages/Templates/subscription.mustache"
+};
+static const unsigned char Templates_tag_mustache[] = {
+#embed "../Pages/Templates/tag.mustache"
+};
+static const unsigned char Templates_time_mustache[] = {
+#embed "../Pages/Templates/time.mustache"
+};
 static const unsigned char Texts_en_json[] = {
 #embed "../Pages/Texts/en.json"
 };
@@ -332,6 +389,12 @@ static const unsigned char Texts_home_en_json[] = {
 };
 static const unsigned char Texts_home_zh_Hans_json[] = {
 #embed "../Pages/Texts/home.zh-Hans.json"
+};
+static const unsigned char Texts_portal_en_json[] = {
+#embed "../Pages/Texts/portal.en.json"
+};
+static const unsigned char Texts_portal_zh_Hans_json[] = {
+#embed "../Pages/Texts/portal.zh-Hans.json"
 };
 static const unsigned char Texts_zh_Hans_json[] = {
 #embed "../Pages/Texts/zh-Hans.json"
@@ -344,6 +407,7 @@ static const struct cpages_file files[] = {
     {"Assets/appstore/views.js", Assets_appstore_views_js, sizeof Assets_appstore_views_js},
     {"Assets/cashier/banner.js", Assets_cashier_banner_js, sizeof Assets_cashier_banner_js},
     {"Assets/cashier/cashier.js", Assets_cashier_cashier_js, sizeof Assets_cashier_cashier_js},
+    {"Assets/cashier/page.js", Assets_cashier_page_js, sizeof Assets_cashier_page_js},
     {"Assets/cashier/return.js", Assets_cashier_return_js, sizeof Assets_cashier_return_js},
     {"Assets/console/api.js", Assets_console_api_js, sizeof Assets_console_api_js},
     {"Assets/console/console.css", Assets_console_console_css, sizeof Assets_console_console_css},
@@ -393,7 +457,11 @@ static const struct cpages_file files[] = {
     {"Assets/console/sku-apple.js", Assets_console_sku_apple_js, sizeof Assets_console_sku_apple_js},
     {"Assets/console/sku-form.js", Assets_console_sku_form_js, sizeof Assets_console_sku_form_js},
     {"Assets/console/sku-model.js", Assets_console_sku_model_js, sizeof Assets_console_sku_model_js},
+    {"Assets/console/sku-offers.js", Assets_console_sku_offers_js, sizeof Assets_console_sku_offers_js},
     {"Assets/console/sku-rows.js", Assets_console_sku_rows_js, sizeof Assets_console_sku_rows_js},
+    {"Assets/portal/card.js", Assets_portal_card_js, sizeof Assets_portal_card_js},
+    {"Assets/portal/portal.js", Assets_portal_portal_js, sizeof Assets_portal_portal_js},
+    {"Assets/portal/watch.js", Assets_portal_watch_js, sizeof Assets_portal_watch_js},
     {"Assets/sdk/client.js", Assets_sdk_client_js, sizeof Assets_sdk_client_js},
     {"Assets/sdk/define.js", Assets_sdk_define_js, sizeof Assets_sdk_define_js},
     {"Assets/sdk/dialog.js", Assets_sdk_dialog_js, sizeof Assets_sdk_dialog_js},
@@ -428,6 +496,7 @@ static const struct cpages_file files[] = {
     {"Templates/apple_iap.mustache", Templates_apple_iap_mustache, sizeof Templates_apple_iap_mustache},
     {"Templates/apple_pay.mustache", Templates_apple_pay_mustache, sizeof Templates_apple_pay_mustache},
     {"Templates/appstore.mustache", Templates_appstore_mustache, sizeof Templates_appstore_mustache},
+    {"Templates/card.mustache", Templates_card_mustache, sizeof Templates_card_mustache},
     {"Templates/cashier.mustache", Templates_cashier_mustache, sizeof Templates_cashier_mustache},
     {"Templates/fields.mustache", Templates_fields_mustache, sizeof Templates_fields_mustache},
     {"Templates/home.mustache", Templates_home_mustache, sizeof Templates_home_mustache},
@@ -445,9 +514,24 @@ static const struct cpages_file files[] = {
     {"Templates/summary.mustache", Templates_summary_mustache, sizeof Templates_summary_mustache},
     {"Templates/ways.mustache", Templates_ways_mustache, sizeof Templates_ways_mustache},
     {"Templates/console.mustache", Templates_console_mustache, sizeof Templates_console_mustache},
+    {"Templates/crumb.mustache", Templates_crumb_mustache, sizeof Templates_crumb_mustache},
+    {"Templates/dated.mustache", Templates_dated_mustache, sizeof Templates_dated_mustache},
+    {"Templates/order.mustache", Templates_order_mustache, sizeof Templates_order_mustache},
+    {"Templates/overview.mustache", Templates_overview_mustache, sizeof Templates_overview_mustache},
+    {"Templates/page-foot.mustache", Templates_page_foot_mustache, sizeof Templates_page_foot_mustache},
+    {"Templates/page-head.mustache", Templates_page_head_mustache, sizeof Templates_page_head_mustache},
+    {"Templates/page-top.mustache", Templates_page_top_mustache, sizeof Templates_page_top_mustache},
+    {"Templates/portal.mustache", Templates_portal_mustache, sizeof Templates_portal_mustache},
+    {"Templates/sub-acts.mustache", Templates_sub_acts_mustache, sizeof Templates_sub_acts_mustache},
+    {"Templates/sub-facts.mustache", Templates_sub_facts_mustache, sizeof Templates_sub_facts_mustache},
+    {"Templates/subscription.mustache", Templates_subscription_mustache, sizeof Templates_subscription_mustache},
+    {"Templates/tag.mustache", Templates_tag_mustache, sizeof Templates_tag_mustache},
+    {"Templates/time.mustache", Templates_time_mustache, sizeof Templates_time_mustache},
     {"Texts/en.json", Texts_en_json, sizeof Texts_en_json},
     {"Texts/home.en.json", Texts_home_en_json, sizeof Texts_home_en_json},
     {"Texts/home.zh-Hans.json", Texts_home_zh_Hans_json, sizeof Texts_home_zh_Hans_json},
+    {"Texts/portal.en.json", Texts_portal_en_json, sizeof Texts_portal_en_json},
+    {"Texts/portal.zh-Hans.json", Texts_portal_zh_Hans_json, sizeof Texts_portal_zh_Hans_json},
     {"Texts/zh-Hans.json", Texts_zh_Hans_json, sizeof Texts_zh_Hans_json},
 };
 

@@ -43,12 +43,16 @@ package final class Gateway: Sendable {
     let deliveries: Deliveries
     package let disputes: Disputes
     package let events: Events
+    package let externalPurchases: ExternalPurchases
+    let externalReporting: ExternalReporting
     package let health: NodeHealth
     package let idempotency: IdempotentRequests
     package let jobQueue: JobQueue
     package let jobs: Jobs
     package let keys: APIKeys
     package let meters: UsageMeters
+    let appTransactions: AppTransactions
+    package let signedOffers: SignedOffers
     package let mismatches: Mismatches
     package let notifications: Notifications
     package let orderClosing: OrderClosing
@@ -57,6 +61,7 @@ package final class Gateway: Sendable {
     let paymentOpening: PaymentOpening
     package let payPages: PayPages
     package let people: People
+    package let portal: Portal
     package let reconciliation: Reconciliation
     package let billingHold: BillingHolds
     package let priceAnnouncements: PriceAnnouncements
@@ -140,6 +145,7 @@ package final class Gateway: Sendable {
         reports = Reports(store: access, time: time, registry: registry)
         disputes = Disputes(store: access)
         search = Search(store: access)
+        portal = Portal(store: access, providers: providers)
         people = People(store: access, meters: settings.meters, time: time)
         retention = Retention(store: access, policy: settings.retention, time: time, logger: logger)
         secrets = SealedSecrets(store: access, keyRing: keyRing, logger: logger)
@@ -150,6 +156,8 @@ package final class Gateway: Sendable {
             store: access, registry: registry, ids: ids, time: time, signals: signals,
             renewals: renewalMeter)
 
+        externalPurchases = ExternalPurchases(settlements: settlements)
+        externalReporting = ExternalReporting(settlements: settlements, logger: logger)
         accounts = Accounts(store: access, settlements: settlements, providers: providers, logger: logger)
         attention = Attention(store: access, accounts: accounts)
         contracts = Contracts(store: access, orders: orders, keyRing: keyRing, publicURL: settings.publicURL)
@@ -163,7 +171,7 @@ package final class Gateway: Sendable {
         renewals = Renewals(
             settlements: settlements, attempts: paymentAttempts, meter: renewalMeter, logger: logger)
         cashier = Cashier(
-            settlements: settlements, orders: orders, offers: Offers(store: access, accounts: accounts),
+            settlements: settlements, orders: orders, offers: Offers(store: access, accounts: accounts, time: time),
             contracts: contracts, attempts: paymentAttempts, opening: paymentOpening,
             setups: mandateSetups, settings: settings)
         orderClosing = OrderClosing(settlements: settlements, orders: orders, attempts: paymentAttempts)
@@ -204,7 +212,7 @@ package final class Gateway: Sendable {
         appStoreAPI = appStore.map {
             ServerAPI(
                 $0.settings.signing, reader: $0, acts: $0,
-                clocks: ServerAPI.Clocks(real: time.real, business: time.milliseconds))
+                clocks: ServerAPI.Clocks(real: time.real, business: time.milliseconds), externalReports: $0)
         }
         webhooks = Webhooks(
             store: access, settlements: settlements, keyRing: keyRing, random: random,
@@ -218,6 +226,9 @@ package final class Gateway: Sendable {
         purchases = Purchases(
             store: access, settlements: settlements, evidence: evidence, defaultCurrency: settings.defaultCurrency)
         purchaseBacklog = PurchaseBacklog(settlements: settlements, logger: logger)
+        appTransactions = AppTransactions(
+            settlements: settlements, keyRing: keyRing, threads: .verification, logger: logger)
+        signedOffers = SignedOffers(settlements: settlements, keyRing: keyRing, random: random)
         consumptionAnswers = ConsumptionAnswers(settlements: settlements, logger: logger)
         entitlements = Entitlements(store: access, settlements: settlements, random: random, logger: logger)
         live = LiveStreams(

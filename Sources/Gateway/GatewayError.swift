@@ -35,6 +35,10 @@ package enum GatewayError: Error, Sendable, Equatable {
     case orderNotFound(String)
     case skuNotFound(String)
     case unknownProduct(String)
+    /// No SKU that is for sale names the product; nothing was kept.
+    case productNotSold(String)
+    /// The user is not in the audience of an offer, or has redeemed it.
+    case notEligible
     case alreadyOwned
     /// A subscription of the group runs already; with the place where it is managed.
     case subscriptionRuns(ID<Subscription>, SubscriptionSnapshot.Source)
@@ -84,8 +88,9 @@ package enum GatewayError: Error, Sendable, Equatable {
 /// The kind of an unknown object: `details.what` of a `not_found`.
 package enum UnknownThing: String, Sendable, Equatable, CaseIterable {
     case meter, account, user, purchase, subscription, grant, webhook, delivery, notification, job, payment, contract
-    case session
+    case session, offer
     case key = "api_key"
+    case externalToken = "external_token"
 }
 
 /// The fault of a token or key.

@@ -121,7 +121,8 @@ package struct API: Sendable {
     var routes: [Route] {
         let described =
             describedRoutes + LogoRoutes(logo: pipeline.gateway.settings.pages.logo).routes
-            + CashierRoutes(pages: pages).routes + firstPage.routes
+            + CashierRoutes(pages: pages).routes + PortalRoutes(portal: PortalPages(pages: pages)).routes
+            + firstPage.routes
             + ConsolePageRoutes(pages: pages, version: settings.version).routes
             + AssetRoutes(assets: pages.pages.assets, version: settings.version).routes
         return described + boxRoutes + DocumentationRoutes(describing: described, version: settings.version).routes
@@ -148,7 +149,9 @@ package struct API: Sendable {
             + PartnerOrderRoutes(gateway: gateway).routes
             + AdminOrderRoutes(gateway: gateway).routes + RefundRoutes(gateway: gateway).routes
             + ApplePayRoutes(gateway: gateway, limiter: merchantSessionLimiter).routes
-            + AppleIAPRoutes(gateway: gateway).routes + PurchaseRoutes(gateway: gateway).routes
+            + ExternalPurchaseRoutes(gateway: gateway).routes
+            + AppleIAPRoutes(gateway: gateway).routes + OfferRoutes(gateway: gateway).routes
+            + PurchaseRoutes(gateway: gateway).routes
             + CompatibleRoutes(gateway: gateway).routes
             + OpenIAPRoutes(gateway: gateway).routes
             + StreamRoutes(gateway: gateway, tokens: pipeline.tokens).routes

@@ -11,6 +11,8 @@ package struct Pages: Sendable {
     let library: MustacheLibrary
     private let texts: [PageLocale: PageTexts]
     private let homeTexts: [PageLocale: PageTexts]
+    /// The cashier's texts, with those of the portal over them.
+    let portalTexts: [PageLocale: PageTexts]
 
     /// The templates that are not well formed, by name; none of the embedded ones is, which a test checks.
     package let faults: [String]
@@ -32,9 +34,12 @@ package struct Pages: Sendable {
         texts = Dictionary(uniqueKeysWithValues: PageLocale.allCases.map { ($0, PageTexts($0, files)) })
         homeTexts = Dictionary(
             uniqueKeysWithValues: PageLocale.allCases.map { ($0, PageTexts($0, files, of: "home")) })
+        portalTexts = texts.reduce(into: [:]) { portal, entry in
+            portal[entry.key] = entry.value.overlaid(with: PageTexts(entry.key, files, of: "portal"))
+        }
     }
 
-    private var styles: [String] { ["sdk/tokens.css", "sdk/pay.css", "theme.css"].compactMap(assets.address) }
+    var styles: [String] { ["sdk/tokens.css", "sdk/pay.css", "theme.css"].compactMap(assets.address) }
 
     /// Renders the page at `/` as HTML.
     package func render(_ frame: HomeFrame) -> String {
@@ -78,7 +83,7 @@ package struct Pages: Sendable {
         frame.session?.contract?.expires_at.map { $0 <= frame.now } ?? false
     }
 
-    private func branding(_ branding: BrandingFacts) -> Context {
+    func branding(_ branding: BrandingFacts) -> Context {
         context([
             "name": branding.name, "initial": branding.name.first.map(String.init) ?? "",
             "logo_url": branding.logo_url, "support_url": branding.support_url, "terms_url": branding.terms_url,

@@ -20,9 +20,16 @@ public enum PaymentOutcome: Sendable, Equatable, Codable {
 
     /// The payer has acted and the provider is processing it: the payer has nothing left to do.
     public static let processing = PaymentOutcome.pending(status: "processing")
+
+    /// The provider does not know the payment; its opening or its charge may be under way.
+    public static let notFound = PaymentOutcome.pending(status: "not_found")
 }
 
 public struct PaymentReport: Sendable, Equatable, Codable {
+    /// The reason of a charge that failed because the service no longer has the mandate, or no longer lets it be
+    /// charged: its mandate is dead.
+    public static let mandateEnded = "mandate_ended"
+
     public let payment: ID<Payment>
     public let outcome: PaymentOutcome
     /// The provider's own id, where it is known.
@@ -118,15 +125,29 @@ public enum ProviderFact: Sendable, Equatable, Codable {
     case store(StoreStatement)
     case setup(SetupReport)
     case mandate(MandateReport)
+    case externalToken(ExternalTokenNotice)
+    case consent(ConsentRescission)
 
-    /// The payment of the fact; nil for a store's statement, a set-up and a mandate.
+    /// The payment of the fact; nil for a store's statement, a set-up, a mandate, a token and a consent.
     public var payment: ID<Payment>? {
         switch self {
         case .payment(let report): report.payment
         case .refund(let report): report.payment
         case .dispute(let report): report.payment
-        case .store, .setup, .mandate: nil
+        case .store, .setup, .mandate, .externalToken, .consent: nil
         }
+    }
+}
+
+/// A store's word about a token that it handed out for a purchase outside of it.
+public struct ExternalTokenNotice: Sendable, Equatable, Codable {
+    public let token: ExternalPurchaseToken
+    /// True where the store wants the token's report now; false where it tells only that it made the token.
+    public let isReminder: Bool
+
+    public init(token: ExternalPurchaseToken, isReminder: Bool) {
+        self.token = token
+        self.isReminder = isReminder
     }
 }
 

@@ -18,6 +18,8 @@ package struct SelectionNeed: Sendable {
     package var provider: String?
     /// The user, who determines the order of accounts with equal priority: it is always the same for one user.
     package var user: String
+    /// The environment that an account must have; nil for any.
+    package var environment: Environment?
 
     package init(
         sku: String, kind: SKU.Kind, sellsOnePeriod: Bool, hasAppleProducts: Bool, quantity: Int64, amount: Money,
@@ -42,7 +44,10 @@ package struct SelectionNeed: Sendable {
 package enum SelectionRefusal: String, Sendable, CaseIterable {
     /// The client requires another account.
     case provider
-    case disabled, platform, currency
+    case disabled, platform
+    /// The account is in its test mode and the token of an external purchase is not, or the other way round.
+    case environment
+    case currency
     /// The account's routing excludes this SKU, or it cannot sell such goods or such a quantity.
     case sku
     /// The amount is outside of the routing's bounds, or the provider can never charge it exactly.
@@ -53,6 +58,12 @@ package enum SelectionRefusal: String, Sendable, CaseIterable {
     case accept
     /// The wallet's account has no processor that can charge its token.
     case unavailable
+    /// The storefront is not one in which is sold outside of the App Store, or not yet.
+    case storefront
+    /// The SKU has no category of tax.
+    case taxCategory = "tax_category"
+    /// The storefront has no rate for the SKU's category of tax.
+    case taxRate = "tax_rate"
 }
 
 /// Selects the accounts that can take a payment, best first: a pure function of configuration, overrides and need.
@@ -105,6 +116,7 @@ package enum Selection {
         let rules: [(SelectionRefusal, Bool)] = [
             (.provider, isNamed), (.disabled, account.enabled && routing.weight > 0),
             (.platform, allows(routing.platforms, need.platform)),
+            (.environment, need.environment.map { $0 == account.environment } ?? true),
             (
                 .currency,
                 allows(routing.currencies, need.amount.currency) && allows(manifest.currencies, need.amount.currency)

@@ -13,6 +13,8 @@ public struct SettingsSchema: Sendable, Equatable {
         case path
         case list(FieldType)
         case object(SettingsSchema)
+        /// An object with any keys, each with a value of this type.
+        case map(FieldType)
     }
 
     public struct Field: Sendable, Equatable {
@@ -125,6 +127,7 @@ extension SettingsSchema.FieldType {
                 properties: Dictionary(
                     uniqueKeysWithValues: schema.fields.map { ($0.name, $0.type.jsonSchema(description: $0.summary)) }),
                 required: schema.fields.filter(\.required).map(\.name), additionalProperties: false)
+        case .map: JSONSchema(type: "object", description: description, additionalProperties: true)
         }
     }
 }

@@ -2,7 +2,8 @@ import ProviderKit
 
 /// Runs a provider through everything that Paydesk relies on, and reports what does not hold.
 ///
-/// The provider's manifest decides which checks apply; a check that applies and examines nothing is red.
+/// The provider's manifest decides which checks apply; a check that applies and examines nothing is red. The kit's third
+/// version also examines mandates, where the manifest has them.
 public struct ProviderConformance: Sendable {
     private let subject: String
     private let seed: UInt64?
@@ -20,6 +21,9 @@ public struct ProviderConformance: Sendable {
 
     public static var checkNames: [String] { checks.map(\.name) }
 
+    /// The names of the checks that apply to providers with mandates alone, in their order.
+    public static var mandateCheckNames: [String] { mandateChecks.map(\.name) }
+
     /// Runs the checks one after the other; the last ones look for secrets in everything that the others recorded.
     public func run() async -> ConformanceReport {
         let transcript = Transcript()
@@ -34,7 +38,9 @@ public struct ProviderConformance: Sendable {
     static let checks: [Check] =
         Check.manifest + Check.opening + Check.querying + Check.cancelling + Check.refunding + Check.notifications
         + Check.signatures + Check.strangers + Check.unknowns + Check.orders + Check.troubles + Check.answers
-        + Check.crashes + Check.pages + Check.secrecy
+        + Check.crashes + Check.pages + mandateChecks + Check.secrecy
+
+    private static let mandateChecks = Check.setups + Check.charges + Check.mandates + Check.mandateTroubles
 
     /// The most calls in a whole check; a provider that exceeds it is taken to loop.
     private static let callLimit = 20_000

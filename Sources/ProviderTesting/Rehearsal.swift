@@ -59,6 +59,31 @@ public protocol Rehearsal: Sendable {
     func notification(
         _ event: RehearsedEvent, _ signature: RehearsedSignature, in context: ProviderContext
     ) async throws -> RawNotification?
+
+    // The rest is asked of providers that charge mandates alone.
+
+    /// Plays the payer of a set-up, who gives a means of payment or fails to.
+    ///
+    /// - Returns: whether the service accepted the act; false when the set-up can no longer be given.
+    func act(_ act: PayerAct, on setup: ID<Setup>, in context: ProviderContext) async throws -> Bool
+
+    /// Returns the number of set-ups that the payment service made for one of ours.
+    func setups(of setup: ID<Setup>, in context: ProviderContext) async throws -> Int
+
+    /// Decides what the payer's bank says to later charges of a subscription's mandates.
+    ///
+    /// - Returns: false where this service never says so.
+    func play(
+        _ charging: RehearsedCharging, of subscription: ID<Subscription>, in context: ProviderContext
+    ) async throws -> Bool
+
+    /// Ends a mandate at the payment service, as its payer does.
+    func end(_ mandate: MandateReference, in context: ProviderContext) async throws
+
+    /// Returns a genuine notification about a set-up or a mandate as it stands at the payment service.
+    ///
+    /// - Returns: nil where this service has no such notification.
+    func notification(_ event: RehearsedMandateEvent, in context: ProviderContext) async throws -> RawNotification?
 }
 
 extension Rehearsal {
@@ -94,6 +119,54 @@ extension Rehearsal {
     ) async throws -> RawNotification? {
         throw RehearsalGap("cannot make notifications")
     }
+
+    public func act(_ act: PayerAct, on setup: ID<Setup>, in context: ProviderContext) async throws -> Bool {
+        throw RehearsalGap("cannot play the payer of a set-up")
+    }
+
+    public func setups(of setup: ID<Setup>, in context: ProviderContext) async throws -> Int {
+        throw RehearsalGap("cannot say which set-ups the payment service has")
+    }
+
+    public func play(
+        _ charging: RehearsedCharging, of subscription: ID<Subscription>, in context: ProviderContext
+    ) async throws -> Bool {
+        throw RehearsalGap("cannot play the payer's bank")
+    }
+
+    public func end(_ mandate: MandateReference, in context: ProviderContext) async throws {
+        throw RehearsalGap("cannot end a mandate")
+    }
+
+    public func notification(
+        _ event: RehearsedMandateEvent, in context: ProviderContext
+    ) async throws -> RawNotification? {
+        throw RehearsalGap("cannot make notifications about mandates")
+    }
+}
+
+/// The answer of the payer's bank to charges of a mandate.
+public enum RehearsedCharging: String, Sendable, CaseIterable {
+    case succeeds, soft, hard, actionRequired
+    /// Decided later.
+    case pending
+
+    /// The refusal that a charge's report has to name; nil where it is none.
+    public var refusal: ChargeRefusal? {
+        switch self {
+        case .succeeds, .pending: nil
+        case .soft: .soft
+        case .hard: .hard
+        case .actionRequired: .actionRequired
+        }
+    }
+}
+
+/// An event about a set-up or a mandate that the payment service sends a notification of.
+public enum RehearsedMandateEvent: Sendable, Equatable {
+    /// The set-up has ended, as it stands at the service.
+    case setupEnded(ID<Setup>)
+    case mandateEnded(MandateReference)
 }
 
 /// The error of a requirement that a check needs and a rehearsal does not play.

@@ -31,7 +31,7 @@ struct Trials: Sendable {
             trials.append(try await refund(provider))
             trials.append(try await refundQuery(provider))
         }
-        return trials
+        return trials + (try await ofMandates())
     }
 
     func opening() throws -> Trial {

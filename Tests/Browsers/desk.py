@@ -116,12 +116,18 @@ class Desk:
         except urllib.error.HTTPError as refusal:
             return refusal.code, refusal.read().decode()
 
-    def document(self, url: str, agent: str, language: str) -> str:
-        """The document at an address, as a browser gets it that follows and keeps cookies; that of a refusal, too."""
+    def document(self, url: str, agent: str, language: str, enter: str = "") -> str:
+        """The document at an address, as a browser gets it that follows and keeps cookies; that of a refusal, too.
+
+        `enter` is an address that is opened before, and gives the cookie.
+        """
         opener = urllib.request.build_opener(urllib.request.HTTPCookieProcessor())
         try:
-            with opener.open(urllib.request.Request(url, headers={"User-Agent": agent, "Accept-Language": language}), timeout=20) as answer:
-                return answer.read().decode()
+            for address in [enter, url] if enter else [url]:
+                request = urllib.request.Request(address, headers={"User-Agent": agent, "Accept-Language": language})
+                with opener.open(request, timeout=20) as answer:
+                    text = answer.read().decode()
+            return text
         except urllib.error.HTTPError as refusal:
             return refusal.read().decode()
 

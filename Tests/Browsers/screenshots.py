@@ -31,7 +31,7 @@ for name in [each for each in sys.argv[2:] if each != "console"] or ([] if sys.a
     for locale in ["en", "zh-Hans"]:
         engine.speak(locale)
         page = make(desk(), name, locale)
-        engine.open(page.url, page.state, page.ready)
+        page.open(engine)
         look(name, locale)
 
 if not sys.argv[2:] or "console" in sys.argv[2:]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
+import portal
 from desk import Desk, eventually
 from engines import Engine
 
@@ -23,12 +24,19 @@ class Page:
     refused: bool = False
     #: The page speaks the language of the browser, since it has no session.
     own: bool = field(default=False)
+    #: An address that opens the session of the page first.
+    enter: str = ""
+
+    def open(self, engine: Engine) -> None:
+        if self.enter:
+            engine.open(self.enter, "overview")
+        engine.open(self.url, self.state, self.ready)
 
 
 def visit(desk: Desk, engine: Engine, name: str, locale: str) -> None:
     """Brings a new session to a state, in a language, and the browser to its page."""
     page = make(desk, name, locale)
-    engine.open(page.url, page.state, page.ready)
+    page.open(engine)
     if name == "methods_failed":
         engine.wait(lambda: engine.find('[data-field="error"][data-reason="failed"]'), "the alert")
 
@@ -36,10 +44,17 @@ def visit(desk: Desk, engine: Engine, name: str, locale: str) -> None:
 #: Names of pages with a session, each with the state that it shows.
 SESSIONS = ["plans", "methods", "methods_failed", "qr", "redirect", "stripe", "apple_iap", "checking", "paid", "closed", "owned", "unavailable", "attention"]
 #: Names of pages without one, in the browser's language.
-OTHERS = ["elsewhere", "expired", "unknown", "home", "sandbox"]
+OTHERS = ["elsewhere", "expired", "unknown", "home", "sandbox", *portal.OTHERS]
+
+SESSIONS += portal.PAGES
 
 
 def make(desk: Desk, name: str, locale: str) -> Page:
+    if name in portal.PAGES:
+        enter, url = portal.make(desk, name, locale)
+        return Page(url, portal.PAGES[name], refused=name == "portal_missing", enter=enter)
+    if name in portal.OTHERS:
+        return Page(portal.make(desk, name, locale)[1], portal.OTHERS[name], ready=False, refused=True, own=True)
     if name in OTHERS:
         return other(desk, name, locale)
     user = desk.user()

@@ -39,7 +39,7 @@ class Pages(BrowserCase):
             engine.faults()
             # A narrow window may be another one.
             engine.resize(*looks[0][0])
-            engine.open(page.url, page.state, page.ready)
+            page.open(engine)
             found = self.words(engine, locale) + self.markup(engine, page, locale)
             for (size, dark), runs_axe in [(each, True) for each in looks] + [(each, False) for each in sizes]:
                 engine.resize(*size)
@@ -62,7 +62,7 @@ class Pages(BrowserCase):
     @staticmethod
     def markup(engine: Engine, page: Page, locale: str) -> list[str]:
         """Faults of the HTML that the server sends to such a browser for the page."""
-        html = desk().document(page.url, engine.js("return navigator.userAgent"), locale)
+        html = desk().document(page.url, engine.js("return navigator.userAgent"), locale, page.enter)
         other = [] if f'data-state="{page.state}"' in html else [f"the server sends another page than {page.state}"]
         return other + [f"HTML, {fault}" for fault in faults(html)]
 

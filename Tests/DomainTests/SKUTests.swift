@@ -7,7 +7,7 @@ struct SKUTests {
         "attributes":{"a":[1,null,"x"],"range":2.5},\
         "client_fallback":true,"consumption":"no_preference","description":"d","duration_days":30,"grace_days":5,"id":"vip_month",\
         "kind":"non_renewing","localizations":{"en":{"description":"e","name":"VIP"},"zh-Hans":{"name":"会员"}},\
-        "name":"Month","number":0,"on_refund":"keep","once":"running","one_period_elsewhere":true,\
+        "name":"Month","number":0,"offers":[{"audience":"lapsed","id":"back","once":true,"product_id":"vip"}],"on_refund":"keep","once":"running","one_period_elsewhere":true,\
         "options":[{"days":7,"prices":[{"currency":"CNY","value":990}]}],"period":{"count":2,"unit":"month"},"plan_code":"monthly",\
         "prices":[{"currency":"CNY","value":3990},{"currency":"USD","value":599}],"rank":10,"renewal":"one_period","stack_group":"S",\
         "stacking":"none","subscribe_id":1001,"tier":"VIP","trial_days":7,"units":{"coins":100}}
@@ -15,7 +15,7 @@ struct SKUTests {
     private static let least = #"{"id":"a","name":"A","kind":"consumable"}"#
     private static let leastWritten = """
         {"active":true,"apple_product_ids":[],"attributes":{},"client_fallback":false,"consumption":"ignore",\
-        "description":"","grace_days":3,"id":"a","kind":"consumable","localizations":{},"name":"A","number":0,"on_refund":"revoke","once":"ever",\
+        "description":"","grace_days":3,"id":"a","kind":"consumable","localizations":{},"name":"A","number":0,"offers":[],"on_refund":"revoke","once":"ever",\
         "one_period_elsewhere":false,"options":[],"prices":[],"rank":0,"renewal":"store_only","stack_group":"a","stacking":"none","tier":"",\
         "trial_days":0,"units":{}}
         """
@@ -27,6 +27,7 @@ struct SKUTests {
         #expect(sku.subscribeID == 1_001)
         #expect(try sku.prices == [money("39.90 CNY"), money("5.99 USD")])
         #expect(sku.appleProductIDs == ["com.app:vip", "vip.day${days}"])
+        #expect(sku.offers == [PromotionalOffer(id: "back", productID: "vip", audience: .lapsed, isOnce: true)])
         #expect(sku.options.map(\.days) == [7])
         #expect(try sku.options.first?.prices == [money("9.90 CNY")])
         #expect(sku.units == ["coins": 100])

@@ -48,6 +48,7 @@ struct WireNameTests {
                 "in_billing_retry",
             ])
         #expect(Meter.Period.allCases.map(\.rawValue) == ["day", "month"])
+        #expect(PromotionalOffer.Audience.allCases.map(\.rawValue) == ["any", "new", "lapsed", "running"])
         #expect(
             Set(SKU.Kind.allCases.map(\.rawValue)) == ["subscription", "consumable", "non_renewing", "non_consumable"])
     }
@@ -59,6 +60,7 @@ struct WireNameTests {
                 "dispute.opened", "dispute.closed", "purchase.attached", "purchase.transferred", "purchase.unmapped",
                 "subscription.changed", "subscription.payment_failed", "subscription.renewal_upcoming",
                 "subscription.price_change", "entitlements.changed", "balance.overdrawn",
+                "consent.rescinded",
             ])
     }
 

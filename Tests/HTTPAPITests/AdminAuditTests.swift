@@ -55,6 +55,8 @@ struct AdminAuditTests {
         "POST /v1/admin/subscriptions/{id}/cancel", "POST /v1/admin/subscriptions/{id}/resume",
         "POST /v1/admin/subscriptions/{id}/retry", "POST /v1/admin/subscriptions/import",
         "POST /v1/admin/skus/{id}/price-change", "POST /v1/admin/billing",
+        // `ExternalPurchaseTests`.
+        "POST /v1/admin/external-purchases/{id}/report", "POST /v1/admin/external-purchases/{id}/retry",
         // `AdminInboxTests`.
         "PATCH /v1/admin/webhooks/{id}", "POST /v1/admin/webhooks/{id}/rotate-secret",
         "POST /v1/admin/deliveries/{id}/redeliver",

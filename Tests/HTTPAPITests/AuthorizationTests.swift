@@ -24,6 +24,11 @@ struct AuthorizationTests {
         // A page's caller is the session of its cookie.
         "GET /pay/{token}", "GET /pay/s", "GET /pay/s/{session}", "POST /pay/s/{session}",
         "GET /pay/s/{session}/qr.svg", "GET /pay/s/{session}/qr.png", "GET /assets/{name}/{file}",
+        "GET /portal/{token}", "GET /portal/s", "GET /portal/s/{session}", "POST /portal/s/{session}",
+        "GET /portal/s/{session}/orders/{id}", "POST /portal/s/{session}/orders/{id}",
+        "GET /portal/s/{session}/subscriptions/{id}", "POST /portal/s/{session}/subscriptions/{id}",
+        "GET /portal/s/{session}/subscriptions/{id}/card", "POST /portal/s/{session}/subscriptions/{id}/card",
+        "GET /portal/s/{session}/orders", "GET /portal/s/{session}/subscriptions", "GET /portal/s/{session}/{page}",
         "GET /assets/{name}", "GET /sdk/{name}/{file}", "GET /sdk/{name}",
         // The page of the console holds no data.
         "GET /console",

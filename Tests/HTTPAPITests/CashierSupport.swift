@@ -12,7 +12,9 @@ struct Visitor: Sendable {
     let session: JSONValue
     var agent = "Mozilla/5.0"
 
-    var path: String { "/pay/s/\(session.text("id"))" }
+    var path: String {
+        "/\(session.text("purpose") == "portal" ? "portal" : "pay")/s/\(session.text("id"))"
+    }
 
     private var own: [String: String] {
         ["Cookie": "theme=dark; paydesk_session=\(session.text("token"))", "Accept": "text/html", "User-Agent": agent]
@@ -29,9 +31,12 @@ struct Visitor: Sendable {
 
     /// Posts a form of the page.
     ///
-    /// - Parameter code: the form's code; nil for the page's own.
+    /// - Parameters:
+    ///   - below: the path below the session's own page.
+    ///   - code: the form's code; nil for the page's own.
     func act(
-        _ act: String, _ fields: [String: String] = [:], code: String? = nil, headers: [String: String] = [:]
+        _ act: String, _ fields: [String: String] = [:], at below: String = "", code: String? = nil,
+        headers: [String: String] = [:]
     ) async throws -> Reply {
         counter.desk.clock.tick()
         let code = if let code { code } else { try await csrf() }
@@ -43,7 +48,7 @@ struct Visitor: Sendable {
             "Sec-Fetch-Site": "same-origin",
         ]
         return try await counter.send(
-            .post, path, body: text.joined(separator: "&"),
+            .post, path + below, body: text.joined(separator: "&"),
             headers: own.merging(given) { $1 }.merging(headers) { $1 }.filter { !$0.value.isEmpty })
     }
 }

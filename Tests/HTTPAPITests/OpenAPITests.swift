@@ -19,7 +19,7 @@ struct OpenAPITests {
             #expect(Set(routes.map(\.id)).count == routes.count)
             let hidden = routes.filter { $0.description.tag == nil }.map(\.path)
             // Pages and their files are for browsers.
-            let pages = ["/pay/", "/console", "/assets/", "/sdk/"]
+            let pages = ["/pay/", "/portal/", "/console", "/assets/", "/sdk/"]
             let rest = hidden.filter { path in !pages.contains { path.hasPrefix($0) } }
             #expect(rest == ["/robots.txt", "/favicon.ico", "/", "/openapi.json", "/docs"])
             let tags = Set(Route.Tag.all.map(\.name))

@@ -92,6 +92,16 @@ test("a change names what changed, and null takes a member of a map out", () => 
   assert.deepEqual(patch(before, skuOf({ ...same, duration_days: "" })), { duration_days: null });
 });
 
+test("the offers of a subscription are typed in rows", () => {
+  const typed = { ...typedPass, kind: "subscription", "period.count": "", "period.unit": "month", "apple_product_ids[0]": "x.month", "offers[0].id": "spring", "offers[0].product_id": "x.month", "offers[0].audience": "new", "offers[0].once": "one", "offers[1].id": "", "offers[1].product_id": "", "offers[1].audience": "any", "offers[1].once": "any", "offers[2].id": "back", "offers[2].product_id": "x.month", "offers[2].audience": "lapsed", "offers[2].once": "any" };
+  const offers = [{ id: "spring", product_id: "x.month", audience: "new", once: true }, { id: "back", product_id: "x.month", audience: "lapsed", once: false }];
+  assert.deepEqual(skuOf(typed).offers, offers);
+  assert.equal(skuOf(typedPass).offers, undefined);
+  assert.deepEqual(patch({ ...skuOf(typed), offers }, skuOf(typed)), {});
+  assert.deepEqual(patch({ ...skuOf(typed), offers: offers.slice(0, 1) }, skuOf(typed)), { offers });
+  for (const name of ["id", "product_id"]) assert.throws(() => skuOf({ ...typed, [`offers[0].${name}`]: "" }), error => error.field === `offers[0].${name}`);
+});
+
 test("a product id of another SKU is found, by its pattern too", () => {
   const skus = [{ id: "a", active: true, apple_product_ids: ["x.month", "com.app:x.year"] }, { id: "b", active: true, apple_product_ids: ["x.day${days}"] }, { id: "c", active: false, apple_product_ids: ["x.old"] }];
   const table = [["x.month", "z", "a"], ["x.month", "a", null], ["com.app:x.year", "z", "a"], ["com.other:x.year", "z", null], ["x.year", "z", "a"], ["x.day30", "z", "b"], ["x.day0", "z", null], ["x.dayx", "z", null], ["x.old", "z", null], ["x.new", "z", null]];

@@ -5,7 +5,7 @@ import { amount, day, fill, left, minute, minorDigits, period, split } from "../
 import { templates, texts } from "./fixtures.js";
 
 const assets = new URL("../../Sources/Pages/Assets/", import.meta.url);
-const modules = ["sdk", "cashier"].flatMap(folder => readdirSync(new URL(`${folder}/`, assets)).filter(name => name.endsWith(".js")).map(name => readFileSync(new URL(`${folder}/${name}`, assets), "utf8"))).join("\n");
+const modules = ["sdk", "cashier", "portal"].flatMap(folder => readdirSync(new URL(`${folder}/`, assets)).filter(name => name.endsWith(".js")).map(name => readFileSync(new URL(`${folder}/${name}`, assets), "utf8"))).join("\n");
 
 test("both languages have the same keys and the same values to fill in", () => {
   assert.deepEqual(Object.keys(texts["zh-Hans"]), Object.keys(texts.en));
@@ -33,6 +33,19 @@ test("the words keep the rules of both languages", () => {
     assert.ok(!/[\u4e00-\u9fff][A-Za-z0-9]|[A-Za-z0-9][\u4e00-\u9fff]/.test(text), `${key}: ${text}`);
   }
   for (const [key, text] of Object.entries(texts.en)) assert.ok(!/!|\b(OK|Submit|grant|fence|settle)\b/.test(text), `${key}: ${text}`);
+});
+
+test("the portal's words are one table in two languages, which keep the same rules", () => {
+  const [en, zh] = ["en", "zh-Hans"].map(lang => JSON.parse(readFileSync(new URL(`../Texts/portal.${lang}.json`, assets), "utf8")));
+  assert.deepEqual(Object.keys(zh), Object.keys(en));
+  for (const [key, text] of Object.entries(zh)) {
+    assert.deepEqual(Array.from(text.matchAll(/\{[a-z_]+\}/g), String).sort(), Array.from(en[key].matchAll(/\{[a-z_]+\}/g), String).sort(), key);
+    assert.ok(!/[您「」!]/.test(text) && !/[\u4e00-\u9fff][,.!?;:A-Za-z0-9]|[A-Za-z0-9][\u4e00-\u9fff]/.test(text), `${key}: ${text}`);
+    assert.ok(!/!|\b(OK|Submit|grant|fence|settle)\b/.test(en[key]), `${key}: ${en[key]}`);
+  }
+  const used = new Set(Array.from(Object.values(templates).join("\n").matchAll(/\{\{words\.([a-z_]+)\}\}/g), match => match[1]));
+  const home = JSON.parse(readFileSync(new URL("../Texts/home.en.json", assets), "utf8"));
+  assert.deepEqual([...used].filter(key => !(key in en) && !(key in home)), []);
 });
 
 test("values stand in Chinese with one space beside Latin letters", () => {

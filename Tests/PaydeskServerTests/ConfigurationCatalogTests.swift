@@ -34,6 +34,14 @@ struct ConfigurationCatalogTests {
                   - {\(pass), \(price), apple_product_ids: ["x.day${days}"]}
                   - {id: b, name: B, kind: non_renewing, \(price), apple_product_ids: ["x.day${quantity}"]}
                 """, "skus[1]", "as the SKU a does"),
+            FaultCase(
+                "an unknown audience",
+                "skus: [{id: a, name: A, kind: subscription, tier: A, \(price), apple_product_ids: [x], "
+                    + "offers: [{id: o, product_id: x, audience: friends}]}]", "skus[0].offers[0].audience"),
+            FaultCase(
+                "an offer on a foreign product",
+                "skus: [{id: a, name: A, kind: subscription, tier: A, \(price), apple_product_ids: [x], "
+                    + "offers: [{id: o, product_id: y}]}]", "skus[0].offers", "one of the SKU's"),
             FaultCase("a member that is no mapping", "skus: [vip]", "skus[0]", "not a mapping"),
             FaultCase("bad syntax", "skus: [", "", "not valid YAML"),
         ])

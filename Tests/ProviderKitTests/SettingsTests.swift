@@ -26,6 +26,7 @@ struct SettingsTests {
                     + #""properties":{"k":{"description":"K","type":"string","writeOnly":true}},"#
                     + #""required":["k"],"type":"object"}"#
             ),
+            (.map(.integer(0...9)), #"{"additionalProperties":true,"description":"S","type":"object"}"#),
         ] as [(SettingsSchema.FieldType, String)])
     func `every type has its JSON schema`(type: SettingsSchema.FieldType, expected: String) throws {
         let schema = SettingsSchema([.init("field", type, summary: "S")])

@@ -39,6 +39,14 @@ REFUSALS = [
         "return_url": r"this address is not one of the allowed return_urls",
         "metadata": r"at most 50 keys of 1 to 64 bytes and values of 1,000 bytes, 16 KiB together, in UTF-8",
     }),
+    # A token is base64url of Apple's JSON.
+    (CHECKOUTS, [], {
+        "external_purchase_token": r"must be a token of an external purchase, as StoreKit gives it|is not the session's",
+        "storefront": r"is missing",
+    }),
+    (["keepExternalPurchaseToken"], [], {
+        "token": r"must be a token of an external purchase, as StoreKit gives it",
+    }),
     # A session may leave out what a user must name.
     (["openCheckout", "retryCheckout"], [], {"sku|platform": r"is missing"}),
     # Rules between members of a session, and with the accounts and addresses of the configuration.
@@ -49,7 +57,8 @@ REFUSALS = [
         "provider": r"no account has this id or kind",
         "return_url|cancel_url": r"this address is not one of the allowed return_urls",
         "metadata": r"at most 50 keys of 1 to 64 bytes and values of 1,000 bytes, 16 KiB together, in UTF-8",
-        "external_purchase_token": r"no account takes Apple's external purchases",
+        "external_purchase_token": r"must be a token of an external purchase, as StoreKit gives it",
+        "storefront": r"is missing",
         r"\w+": r"is not for a portal",
     }),
     # The order is over: 410.
@@ -60,6 +69,10 @@ REFUSALS = [
     }),
     # Evidence that Apple, or a wallet, has not signed.
     (["attachPurchase"], ["invalid_transaction", "no_provider_available"], {}),
+    # No key, or nobody who may have the offer.
+    (["signOffer", "signIntroductoryOffer"], ["no_provider_available"], {
+        "bundle_id": r"must name one of the apps", "product_id": r"is no product of a subscription",
+    }),
     (["verifyReceipt"], ["invalid_receipt", "invalid_transaction", "no_provider_available"], {}),
     (["payByApplePay"], ["apple_pay_token_invalid"], {}),
     (["openMerchantSession"], ["provider_rejected"], {
@@ -79,6 +92,8 @@ REFUSALS = [
         r"period\.count": r"must be 1 to \d+ for the unit [a-z]+",
         "prices": r"a SKU needs prices or options|one price a currency, at most 200"
         r"|a managed subscription has no price of 0",
+        "offers": r"only a subscription has offers|at most 100, each product with different ids"
+        r"|an offer's product must be one of the SKU's",
         "options": r"each option has its own number of days \(1 to 3,660\) and prices"
         r"|only a pass \(non_renewing\) has options|one price a currency, at most 200",
     }),

@@ -12,9 +12,9 @@ enum AllowedWalks {
     static let growingTables: Set<String> = [
         "audit", "audit_reasons", "audit_seals", "balances", "deliveries", "disputes", "events", "grants",
         "idempotency_keys", "instrument_claims", "jobs", "learned_facts", "ledger", "mismatches", "notifications",
-        "order_anomalies",
+        "offer_signatures", "order_anomalies",
         "order_places", "order_sums", "order_timeline", "orders", "payments", "purchase_owners", "purchase_shares",
-        "purchases", "receipts", "refunds", "subscriptions", "usage", "user_states", "users",
+        "purchases", "receipts", "refunds", "rescinded_consents", "subscriptions", "usage", "user_states", "users",
     ]
 
     static let tables = smallTables.union(growingTables)
@@ -59,6 +59,8 @@ enum AllowedWalks {
         Walk(table: "notifications", index: "notifications_with_raw"): due,
         Walk(table: "notifications", index: "notifications_refused"): "what is refused, which is bounded by account",
         Walk(table: "notifications", index: "sqlite_autoindex_notifications_1"): page,
+        Walk(table: "offer_signatures", index: "offer_signatures_by_time"): due,
+        Walk(table: "offer_signatures", index: "sqlite_autoindex_offer_signatures_1"): sealing,
         Walk(table: "order_places", index: "order_places_pkey"): page,
         Walk(table: "order_sums", index: "order_sums_pkey"): "at most 400 days",
         Walk(table: "orders", index: "orders_by_payday"): "a period of at most 400 days",

@@ -26,6 +26,8 @@ package struct AppStoreGatewayFixtureSetup: Sendable {
     package var sharedSecret: String?
     /// `apple` or an address at which `appStore` answers; the account then has no key for the server API.
     package var verifyReceiptURL: String?
+    /// The `external_purchases` settings; nil leaves them out.
+    package var externalPurchases: SettingValue?
 
     package init() {}
 
@@ -64,6 +66,7 @@ package struct AppStoreGatewayFixtureSetup: Sendable {
         } else if appStore != nil {
             settings["api"] = FakeAppStore.settings
         }
+        settings["external_purchases"] = externalPurchases
         return ProviderSettings(settings)
     }
 }

@@ -14,12 +14,14 @@ struct Manifest: Encodable {
     let cancel = "definite"
     let refunds = "partial"
     let notifications = true
+    let mandates = true
 }
 
 struct OpenCall: Decodable {
     let payment_id: String
     let amount: Money
     let notify_url: String
+    let mandate_request: MandateRequest?
 }
 
 struct PaymentCall: Decodable {
@@ -40,6 +42,10 @@ struct Said: Encodable {
     var status: String
     var amount: Money?
     var reference: String?
+    var reason: String?
+    /// The kind of a refused charge: `soft`, `hard` or `action_required`.
+    var refusal: String?
+    var mandate: Mandate?
 }
 
 struct Contract: Encodable {
@@ -65,6 +71,8 @@ struct Notice: Encodable {
     var payment: Said?
     var refund: Said?
     var dispute: Said?
+    var setup: SaidSetup?
+    var mandate: MandateNotice?
 }
 
 /// A refusal that Paydesk understands; its status goes with its type.
@@ -94,8 +102,15 @@ struct Begun: Encodable {
 }
 
 struct ActCall: Decodable {
-    let payment_id: String
+    let payment_id: String?
+    let setup_id: String?
     let act: String
+}
+
+struct PlayCall: Decodable {
+    let subscription_id: String
+    let charges: String?
+    let ended: Bool?
 }
 
 struct Acted: Encodable {
@@ -104,12 +119,14 @@ struct Acted: Encodable {
 }
 
 struct EffectsCall: Decodable {
-    let payment_id: String
+    let payment_id: String?
+    let setup_id: String?
 }
 
 struct Effects: Encodable {
     let payments: Int
     let refunds: [Money]
+    let setups: Int
 }
 
 struct NotificationCall: Decodable {
@@ -117,9 +134,11 @@ struct NotificationCall: Decodable {
         let id: String
         let type: String
         let status: String
-        let payment_id: String
+        let payment_id: String?
         let refund_id: String?
         let amount: Money?
+        let setup_id: String?
+        let subscription_id: String?
     }
 
     let event: Event

@@ -25,6 +25,13 @@ struct Plugin: Sendable {
         on(router, "payments/cancel") { (call: PaymentCall, _) in await bank.cancel(call) }
         on(router, "refunds/make") { (call: RefundCall, _) in try await bank.refund(call) }
         on(router, "refunds/query") { (call: RefundCall, _) in await bank.query(refund: call) }
+        on(router, "setups/open") { (call: OpenSetupCall, _) in try await bank.open(call) }
+        on(router, "setups/query") { (call: SetupCall, _) in await bank.query(setup: call.setup_id) }
+        on(router, "setups/cancel") { (call: SetupCall, _) in await bank.cancel(setup: call) }
+        on(router, "mandates/charge") { (call: ChargeCall, now) in try await bank.charge(call, at: now) }
+        on(router, "mandates/verify") { (call: MandateCall, _) in try await bank.verify(call) }
+        on(router, "mandates/charges") { (call: ChargesCall, _) in await bank.charges(call) }
+        on(router, "mandates/revoke") { (call: MandateCall, _) in await bank.revoke(call) }
         addPages(router)
         if rehearses { addRehearsal(router) }
         return router
@@ -76,20 +83,28 @@ struct Plugin: Sendable {
 extension Plugin {
     private func addPages(_ router: Router<BasicRequestContext>) {
         router.get("pay/{id}") { [bank] _, context in
-            let said = await bank.said(try context.parameters.require("id"))
-            let amount = said.amount.map { "\($0.value) \($0.currency)" } ?? ""
-            let page = "<!doctype html>\(said.status) \(amount)<form method=post><button>Pay</button></form>"
+            let known = await bank.page(try context.parameters.require("id"))
+            let account =
+                known.terms.isEmpty
+                ? "" : "<p>\(Self.escaped(known.terms))<p><label>Account <input name=account></label>"
+            let page = "<!doctype html>\(known.state)<form method=post>\(account)<button>Pay</button></form>"
             return Response(
                 status: .ok, headers: [.contentType: "text/html; charset=utf-8"],
                 body: .init(byteBuffer: ByteBuffer(string: page)))
         }
-        router.post("pay/{id}") { [self] _, context in
+        router.post("pay/{id}") { [self] request, context in
             let id = try context.parameters.require("id")
-            if let told = await bank.act(id, "succeeded") {
+            let form = String(buffer: try await request.body.collect(upTo: 1 << 10))
+            let account = URLComponents(string: "?\(form)")?.queryItems?.first { $0.name == "account" }?.value
+            if let told = await bank.act(id, "succeeded", account: (account?.isEmpty ?? true) ? nil : account) {
                 Task { try await send(told.notice, id: "evt_\(UUID().uuidString)", to: told.url) }
             }
             return Response(status: .seeOther, headers: [.location: "/pay/\(id)"])
         }
+    }
+
+    private static func escaped(_ text: String) -> String {
+        text.replacing("&", with: "&amp;").replacing("<", with: "&lt;").replacing(">", with: "&gt;")
     }
 
     /// Sends a notification until it is stored, or for an hour: the same event, signed anew, because a signature ends.
@@ -113,21 +128,30 @@ extension Plugin {
         on(router, "rehearsal/begin") { (_: BeginCall, _) in Begun() }
         on(router, "rehearsal/act") { [self] (call: ActCall, now) in
             let status = ["succeed": "succeeded", "fail": "failed"][call.act] ?? "other"
-            guard let told = await bank.act(call.payment_id, status) else {
+            guard let told = await bank.act(call.payment_id ?? call.setup_id ?? "", status) else {
                 return Acted(taken: false, notification: nil)
             }
             let made = try letter(told.notice, id: "evt_\(UUID().uuidString)", at: now)
             return Acted(taken: true, notification: made.letter)
         }
+        on(router, "rehearsal/mandates") { [self] (call: PlayCall, now) in
+            let played = await bank.play(call)
+            let made = try played.notice.map { try letter($0, id: "evt_\(UUID().uuidString)", at: now) }
+            return Acted(taken: played.taken, notification: made?.letter)
+        }
         on(router, "rehearsal/effects") { [bank] (call: EffectsCall, _) in await bank.effects(call) }
         on(router, "rehearsal/notification") { [self] (call: NotificationCall, now) in
             let event = call.event
             let said = Said(
-                payment_id: event.payment_id, refund_id: event.refund_id, status: event.status, amount: event.amount)
+                payment_id: event.payment_id ?? "", refund_id: event.refund_id, status: event.status,
+                amount: event.amount)
             var notice = Notice(type: event.type)
             switch event.type {
             case "payment": notice.payment = said
             case "refund": notice.refund = said
+            case "setup": notice.setup = await bank.query(setup: event.setup_id ?? "").setup
+            case "mandate":
+                notice.mandate = MandateNotice(subscription_id: event.subscription_id ?? "", status: event.status)
             default: notice.dispute = said
             }
             return NotificationAnswer(notification: try letter(notice, id: event.id, at: now).letter)

@@ -32,7 +32,8 @@ struct AlipayConformanceTests {
         }.run()
         #expect(report.isGreen, "\(report)")
         #expect(report.results.count == ProviderConformance.checkNames.count)
-        let expected = Self.always + (mode == "precreate" ? [] : Self.withoutCalls)
+        let expected =
+            Self.always + ProviderConformance.mandateCheckNames + (mode == "precreate" ? [] : Self.withoutCalls)
         #expect(Set(report.notApplicable) == Set(expected) && report.notApplicable.count == expected.count, "\(report)")
     }
 }

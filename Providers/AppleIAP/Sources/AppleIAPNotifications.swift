@@ -10,8 +10,8 @@ extension AppleIAPProvider {
 
     /// Verifies an App Store Server Notification V2, `{"signedPayload":"…"}`, and each JWS inside.
     ///
-    /// Its facts are the signed transaction and renewal information, whatever its type; a notification of an unknown
-    /// type is stored and acknowledged like any other.
+    /// Its facts are the signed transaction and renewal information, whatever its type, and a consent that was withdrawn;
+    /// a notification of an unknown type is stored and acknowledged like any other.
     public func receive(_ notification: RawNotification) async throws(ProviderError) -> ReceivedNotification {
         guard let envelope = try? JSONDecoder().decode(Envelope.self, from: notification.body) else {
             throw .unproven(.malformed)
@@ -27,7 +27,21 @@ extension AppleIAPProvider {
             eventID: verified.id,
             type: ([verified.type.rawValue.isEmpty ? "UNKNOWN" : verified.type.rawValue]
                 + [verified.subtype].compactMap { $0 }).joined(separator: "/"),
-            facts: StoreStatement(verified).map { [.store($0)] } ?? [], acknowledgement: Acknowledgement(body: ""))
+            facts: [
+                StoreStatement(verified).map(ProviderFact.store),
+                ExternalTokenNotice(verified).map(ProviderFact.externalToken),
+                verified.rescission.map(ProviderFact.consent),
+            ].compactMap { $0 }, acknowledgement: Acknowledgement(body: ""))
+    }
+}
+
+extension VerifiedNotification {
+    /// The withdrawal of a consent that this notification states; nil for other notifications.
+    fileprivate var rescission: ConsentRescission? {
+        guard type.known == .rescindConsent, let appTransactionID else { return nil }
+        return ConsentRescission(
+            environment: Domain.Environment(environment), bundleID: bundleID, appTransactionID: appTransactionID,
+            statedAt: signedDate)
     }
 }
 

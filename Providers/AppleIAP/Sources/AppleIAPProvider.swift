@@ -17,7 +17,11 @@ public struct AppleIAPProvider: PaymentProvider {
     let trust: AppleIAPTrust
     /// The server API of each app, in the order of the settings; empty without a key.
     package let serverAPIs: [AppStoreServerAPI]
+    /// The client of Apple's External Purchase Server API; nil without a key.
+    let externalPurchaseAPI: ExternalPurchaseAPI?
+    public let externalPurchases: ExternalPurchaseRules
     let sharedSecrets: SharedSecrets
+    let offers: AppStoreOffers
     /// The client of verifyReceipt; nil where it is not used.
     let verifyReceipt: VerifyReceiptClient?
     public let syncInterval: Int64
@@ -37,6 +41,9 @@ public struct AppleIAPProvider: PaymentProvider {
         try AppleIAPSettings.check(account)
         trust = try AppleIAPTrust(account)
         serverAPIs = try AppStoreServerAPI.all(account, context, pause: pause)
+        externalPurchaseAPI = try ExternalPurchaseAPI(account, context)
+        externalPurchases = ExternalPurchaseSettings.rules(
+            of: account, trust: trust, reachable: externalPurchaseAPI?.environments ?? [])
         time = context.time
         let asksBox = serverAPIs.contains(where: \.isBox)
         var manifest = Self.manifest
@@ -44,6 +51,7 @@ public struct AppleIAPProvider: PaymentProvider {
         self.manifest = manifest
         log = context.log
         sharedSecrets = SharedSecrets(account.settings)
+        offers = AppStoreOffers(account)
         verifyReceipt = VerifyReceiptClient(
             account.settings.object("api").text("verify_receipt_url"), http: context.http, time: context.time)
         let interval = (account.settings.integer("sync_interval_hours") ?? 12) * 3_600

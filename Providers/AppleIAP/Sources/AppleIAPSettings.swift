@@ -24,6 +24,10 @@ enum AppleIAPSettings {
         SettingsSchema.Field(
             "api", .object(api), default: .object([:]), summary: "The key and the addresses of Apple's server API."),
         SettingsSchema.Field(
+            "external_purchases", .object(ExternalPurchaseSettings.schema),
+            default: .object(["report_after_days": .integer(8), "regions": .list([])]),
+            summary: "Where is sold outside of the App Store with Apple's tokens, and how they are reported."),
+        SettingsSchema.Field(
             "sync_interval_hours", .integer(1...168), default: .integer(12),
             summary: "How often subscriptions and missed notifications are asked for."),
     ])
@@ -69,6 +73,7 @@ enum AppleIAPSettings {
             reader.fault("environments", "empty: no purchase would be accepted", "List at least one.")
         }
         _ = AppStoreSettings.read(reader)
+        _ = ExternalPurchaseSettings.read(reader)
         checkReceiptAddress(reader)
         try reader.check()
     }

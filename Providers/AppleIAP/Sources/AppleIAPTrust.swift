@@ -12,12 +12,15 @@ struct AppleIAPTrust: Sendable {
     /// The apps that sell in Production and lack the `app_apple_id`, with which Production's notifications are
     /// compared.
     let appsWithoutNumber: [String]
+    /// The environments that are accepted.
+    let environments: Set<Domain.Environment>
 
     init(_ account: ProviderAccount) throws(ProviderSetupError) {
         let settings = account.settings
         let usual = account.isDevelopment ? ["Production", "Sandbox", "Xcode"] : ["Production", "Sandbox"]
         let names = settings["environments"] == nil ? usual : settings.texts("environments")
         let environments = Set(names.compactMap(AppleEnvironment.init(rawValue:)))
+        self.environments = Set(environments.map(Domain.Environment.init))
         let apps = settings.objects("apps").map {
             AppleApp(
                 bundleID: $0.text("bundle_id"), appAppleID: $0.integer("app_apple_id").flatMap { $0 > 0 ? $0 : nil })

@@ -22,6 +22,7 @@ extension StorePurchase {
         offer = transaction.offer.map(StoreOffer.init)
         commitmentEndsAt = transaction.commitment?.expiresDate
         webOrderLineItemID = .lineItem(transaction.webOrderLineItemID)
+        appTransactionID = transaction.appTransactionID
         if transaction.signer == .box { box = true }
     }
 }
@@ -52,6 +53,7 @@ extension StoreRenewal {
         priceMilliunits = info.renewalPrice
         currency = info.currency.flatMap(Currency.init)
         commitmentEndsAt = info.commitment?.renewalDate
+        appTransactionID = info.appTransactionID
     }
 }
 

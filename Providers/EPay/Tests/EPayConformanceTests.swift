@@ -37,7 +37,7 @@ struct EPayConformanceTests {
         }.run()
         #expect(report.isGreen, "\(report)")
         #expect(report.results.count == ProviderConformance.checkNames.count)
-        let expected = Self.always + (mode == "submit" ? Self.withoutCalls : [])
+        let expected = Self.always + ProviderConformance.mandateCheckNames + (mode == "submit" ? Self.withoutCalls : [])
         #expect(Set(report.notApplicable) == Set(expected) && report.notApplicable.count == expected.count, "\(report)")
     }
 }

@@ -46,7 +46,7 @@ struct RemoteAPI: Sendable {
         }
         guard let refusal = try? JSONDecoder().decode(RemoteRefusal.self, from: reply.body), refusal.error.type == word
         else { throw no("a refusal that cannot be read", lost) }
-        throw refusal.providerError(lost)
+        throw refusal.providerError(lost, isFinal: request.call.canBeRejected)
     }
 
     private func signed(_ request: RemoteRequest) throws(ProviderError) -> (OutgoingRequest, id: String) {

@@ -19,6 +19,8 @@ struct RemoteManifest: Codable, Sendable, Equatable {
     let notifications: Bool
     /// The limits of amounts by currency; a currency without a rule has none.
     var amounts: [AmountRule]?
+    /// True where the plugin charges mandates; absent in the manifests of plugins that know none.
+    var mandates: Bool?
 
     /// The limits of one currency, in its minor units.
     struct AmountRule: Codable, Sendable, Equatable {
@@ -28,6 +30,8 @@ struct RemoteManifest: Codable, Sendable, Equatable {
         /// Amounts must be a multiple of this: 100 where a currency with two decimals is charged in whole units.
         let step: Int64?
     }
+
+    var chargesMandates: Bool { mandates ?? false }
 
     /// Returns the reason why the plugin can never charge this amount.
     func amountFault(_ amount: Money) -> AmountFault? {
@@ -52,6 +56,8 @@ struct RemoteManifest: Codable, Sendable, Equatable {
         if !rules.allSatisfy({ ($0.min ?? 0) >= 0 && ($0.max ?? .max) >= ($0.min ?? 0) && ($0.step ?? 1) > 0 }) {
             return "a rule in amounts has a negative min, a max below its min, or a step below 1"
         }
+        // A charge whose answer was lost is withdrawn before another is made.
+        if chargesMandates, cancel == .none { return "it has mandates, and its cancel is none" }
         return nil
     }
 
@@ -63,6 +69,7 @@ struct RemoteManifest: Codable, Sendable, Equatable {
         manifest.currencies = currencies
         manifest.cancel = cancel
         manifest.refunds = refunds
+        manifest.mandates = chargesMandates
         manifest.notifications = notifications ? [.post] : []
         return manifest
     }
@@ -77,6 +84,7 @@ struct RemoteManifest: Codable, Sendable, Equatable {
         if cancel != other.cancel { names.append("cancel") }
         if refunds != other.refunds { names.append("refunds") }
         if notifications != other.notifications { names.append("notifications") }
+        if chargesMandates != other.chargesMandates { names.append("mandates") }
         return names
     }
 
@@ -85,7 +93,7 @@ struct RemoteManifest: Codable, Sendable, Equatable {
         let types = contract_types.map(\.rawValue).joined(separator: " and ")
         let money = currencies.isEmpty ? "every currency" : currencies.map(\.code).joined(separator: ", ")
         return "\(display_name): \(types), \(money), cancel \(cancel.rawValue), refunds \(refunds.rawValue), "
-            + (notifications ? "notifies" : "does not notify")
+            + (notifications ? "notifies" : "does not notify") + (chargesMandates ? ", charges mandates" : "")
     }
 }
 

@@ -8,6 +8,8 @@ struct RemoteNotice: Decodable {
     let payment: RemotePayment?
     let refund: RemoteRefund?
     let dispute: RemoteDispute?
+    let setup: RemoteSetup?
+    let mandate: RemoteMandateNotice?
 }
 
 /// Reads the facts of a notification once its signature is verified.
@@ -38,8 +40,7 @@ extension RemoteProvider {
             guard let said = notice.payment else { throw .rejected(reason: "malformed_body") }
             guard let outcome = said.outcome else { throw .unproven(.badMoney) }
             let fact = ID<Payment>(said.payment_id).map {
-                ProviderFact.payment(
-                    PaymentReport(payment: $0, outcome: outcome, reference: RemoteText.reference(said.reference)))
+                ProviderFact.payment(said.report(of: $0, outcome, log: context.log))
             }
             return (RemoteText.word(said.status), fact)
         case "refund":
@@ -55,7 +56,34 @@ extension RemoteProvider {
                 amount: said.amount, at: said.at.map { Timestamp($0) },
                 paymentReference: RemoteText.reference(said.payment_reference))
             return (RemoteText.word(said.status), .dispute(report))
+        case "setup":
+            guard let said = notice.setup else { throw .rejected(reason: "malformed_body") }
+            guard let outcome = said.outcome else { throw .rejected(reason: "bad_mandate") }
+            let fact = ID<Setup>(said.setup_id).map {
+                ProviderFact.setup(
+                    SetupReport(setup: $0, outcome: outcome, reference: RemoteText.reference(said.reference)))
+            }
+            return (RemoteText.word(said.status), fact)
+        case "mandate":
+            guard let said = notice.mandate else { throw .rejected(reason: "malformed_body") }
+            return (RemoteText.word(said.status), try mandateFact(said))
         default: return (nil, nil)
+        }
+    }
+
+    /// - Returns: nil for an unknown status, and for a subscription id of another form, which is not ours.
+    private func mandateFact(_ said: RemoteMandateNotice) throws(ProviderError) -> ProviderFact? {
+        guard let subscription = ID<Subscription>(said.subscription_id) else { return nil }
+        switch said.status {
+        case "made":
+            guard let mandate = said.mandate?.mandate else { throw .rejected(reason: "bad_mandate") }
+            return .mandate(MandateReport(subscription: subscription, event: .made(mandate)))
+        case "ended":
+            let reference = RemoteText.reference(said.mandate?.reference)
+            // A reference that cannot be kept was never a mandate's, and must not end every other.
+            guard said.mandate == nil || reference != nil else { throw .rejected(reason: "bad_mandate") }
+            return .mandate(MandateReport(subscription: subscription, event: .ended(reference: reference)))
+        default: return nil
         }
     }
 

@@ -15,6 +15,7 @@ extension RemoteProvider {
         if let fault = rules.amountFault(attempt.amount) { throw .unfit(reason: fault.rawValue) }
         let accepts = Set(rules.contract_types).intersection(attempt.accepts)
         guard !accepts.isEmpty else { throw .unfit(reason: "contract_not_accepted") }
+        guard attempt.mandate == nil || rules.chargesMandates else { throw .unfit(reason: "no_mandates") }
         var request = RemoteRequest(.open)
         request.payment_id = attempt.payment.rawValue
         request.order_id = attempt.order.rawValue
@@ -26,6 +27,7 @@ extension RemoteProvider {
         request.notify_url = context.notifyURL
         request.expires_at = attempt.expiresAt.rawValue
         request.accepts = accepts.map(\.rawValue).sorted()
+        request.mandate_request = attempt.mandate.map(RemoteMandateRequest.init)
         let opened: RemoteOpened = try await api.send(request)
         let reference = ProviderReference(payment: attempt.payment, reference: nil, amount: attempt.amount)
         let report = try report(opened.payment, reference, lost: .outcomeUnknown)
@@ -42,7 +44,7 @@ extension RemoteProvider {
     }
 
     /// - Returns: nil for another type, and for an address that no client may get.
-    private func instruction(_ contract: RemoteOpened.Contract) -> PaymentInstruction? {
+    func instruction(_ contract: RemoteOpened.Contract) -> PaymentInstruction? {
         switch contract.type {
         case "url":
             guard let text = contract.checkout_url, let address = WebAddress(text), address.isWeb, isSecure(address)

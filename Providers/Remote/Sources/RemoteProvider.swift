@@ -8,8 +8,8 @@ public import ProviderKit
 public struct RemoteProvider: PaymentProvider {
     /// The manifest with everything that a plugin can do; an account's own manifest comes from its plugin.
     public static let manifest = ProviderManifest(
-        kind: "remote", displayName: "Remote plugin", contractTypes: [.url, .qr], cancel: .bestEffort,
-        refunds: .partial, notifications: [.post], settings: RemoteSettings.schema)
+        kind: "remote", displayName: "Remote plugin", contractTypes: [.url, .qr], mandates: true,
+        cancel: .bestEffort, refunds: .partial, notifications: [.post], settings: RemoteSettings.schema)
 
     let account: ProviderAccount
     let settings: RemoteSettings
@@ -91,17 +91,23 @@ public struct RemoteProvider: PaymentProvider {
         guard let outcome = said.outcome else {
             throw lie("a success without its amount", .badMoney, payment.payment, lost)
         }
-        return PaymentReport(
-            payment: payment.payment, outcome: outcome, reference: RemoteText.reference(said.reference))
+        return said.report(of: payment.payment, outcome, log: context.log)
     }
 
     /// Returns the error for a genuine answer that contradicts the request, which counts as no answer.
     func lie(
         _ what: String, _ reason: UnprovenReason, _ payment: ID<Payment>, _ lost: ProviderError
     ) -> ProviderError {
+        lie(what, reason, ["payment": payment.rawValue], lost)
+    }
+
+    /// - Parameter subject: the request's own ids.
+    func lie(
+        _ what: String, _ reason: UnprovenReason, _ subject: [String: String], _ lost: ProviderError
+    ) -> ProviderError {
         context.log.write(
             .error, "remote: the plugin contradicts itself",
-            ["answer": what, "reason": reason.word, "payment": payment.rawValue])
+            subject.merging(["answer": what, "reason": reason.word]) { $1 })
         return lost
     }
 }

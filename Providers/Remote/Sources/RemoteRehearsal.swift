@@ -38,6 +38,8 @@ struct RehearsalActed: Decodable {
 struct RehearsalEffects: Decodable {
     let payments: Int
     let refunds: [Money]
+    /// The set-ups, where they were asked for.
+    let setups: Int?
 }
 
 struct RehearsalNotification: Decodable {
@@ -60,9 +62,11 @@ struct RemoteEvent: Encodable, Sendable {
     var id: String
     var type: String
     var status: String
-    var payment_id: String
+    var payment_id: String?
     var refund_id: String?
     var amount: Money?
+    var setup_id: String?
+    var subscription_id: String?
 }
 
 /// A plugin in its rehearsal mode, as the payment service of the kit.
@@ -87,7 +91,7 @@ struct RemoteRehearsal: Rehearsal {
     }
 
     func changesSomething(_ request: OutgoingRequest) -> Bool {
-        [RemoteCall.open, .cancel, .refund].contains { request.url.hasSuffix("/\($0.rawValue)") }
+        RemoteCall.changes.contains { request.url.hasSuffix("/\($0.rawValue)") }
     }
 
     func act(_ act: PayerAct, on payment: ID<Payment>, in context: ProviderContext) async throws -> Bool {
@@ -144,7 +148,7 @@ struct RemoteRehearsal: Rehearsal {
     }
 
     /// Makes calls with the kit's clock, without the faults that the kit injects.
-    private func api(_ context: ProviderContext) -> RemoteAPI {
+    func api(_ context: ProviderContext) -> RemoteAPI {
         let line = RehearsalTransport(http: http, time: context.time)
         return RemoteAPI(
             settings: settings,

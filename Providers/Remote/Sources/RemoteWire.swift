@@ -9,13 +9,27 @@ enum RemoteCall: String, Sendable, Encodable, CaseIterable {
     case cancel = "payments/cancel"
     case refund = "refunds/make"
     case queryRefund = "refunds/query"
+    case openSetup = "setups/open"
+    case querySetup = "setups/query"
+    case cancelSetup = "setups/cancel"
+    case charge = "mandates/charge"
+    case verify = "mandates/verify"
+    case charges = "mandates/charges"
+    case revoke = "mandates/revoke"
     case begin = "rehearsal/begin"
     case act = "rehearsal/act"
     case effects = "rehearsal/effects"
     case notification = "rehearsal/notification"
+    case playMandates = "rehearsal/mandates"
+
+    /// The calls whose lost answers leave the effect unknown.
+    static let changes: Set<RemoteCall> = [.open, .cancel, .refund, .openSetup, .cancelSetup, .charge, .revoke]
 
     /// True where a lost answer leaves the effect unknown.
-    var changesSomething: Bool { [.open, .cancel, .refund].contains(self) }
+    var changesSomething: Bool { Self.changes.contains(self) }
+
+    /// True where `rejected` is a final answer: a change, and the question for a mandate that there may not be.
+    var canBeRejected: Bool { changesSomething || self == .verify }
 }
 
 /// A request to a plugin; `openapi.yaml` lists the members of each call.
@@ -36,7 +50,20 @@ struct RemoteRequest: Encodable, Sendable {
     var reference: String?
     var payment_reference: String?
     var reason: String?
+    var mandate_request: RemoteMandateRequest?
+    var setup_id: String?
+    var subscription_id: String?
+    var customer: String?
+    var currency: Currency?
+    var terms: String?
+    var period_index: Int64?
+    var mandate: RemoteMandateIDs?
+    var owns_customer: Bool?
+    var since: Int64?
+    var after: String?
     var act: String?
+    var charges: String?
+    var ended: Bool?
     var event: RemoteEvent?
 
     init(_ call: RemoteCall) { self.call = call }
@@ -70,9 +97,13 @@ struct RemoteRefusal: Decodable, ServiceRefusal {
     let error: Words
 
     func providerError(_ unknown: ProviderError) -> ProviderError {
+        providerError(unknown, isFinal: unknown != .unavailable)
+    }
+
+    /// - Parameter isFinal: false for a query, which cannot be refused finally.
+    func providerError(_ unknown: ProviderError, isFinal: Bool) -> ProviderError {
         switch error.type {
-        // A query cannot be refused finally; only a call that changes something can.
-        case "rejected" where unknown != .unavailable: .rejected(reason: RemoteText.word(error.reason) ?? "rejected")
+        case "rejected" where isFinal: .rejected(reason: RemoteText.word(error.reason) ?? "rejected")
         case "unsupported": .unsupported
         case "unavailable": .unavailable
         default: unknown
@@ -106,6 +137,10 @@ struct RemotePayment: Decodable {
     let amount: Money?
     let reference: String?
     let reason: String?
+    /// The mandate that a success has left behind.
+    var mandate: RemoteMandate?
+    /// The kind of a charge's failure.
+    var refusal: String?
 
     /// - Returns: nil for a success without an amount.
     var outcome: PaymentOutcome? {

@@ -38,6 +38,27 @@ struct RemoteFixture: ProviderFixture {
     /// The reference of a payment that was never opened here.
     func reference(_ amount: Money = Self.price) -> ProviderReference { reference(attempt(amount)) }
 
+    func setup(accepts: Set<ContractType> = [.url, .qr]) -> SetupAttempt {
+        SetupAttempt(
+            setup: ids.make(), subscription: ids.make(), currency: Self.price.currency, title: "Club",
+            terms: "CNY 39.90 a month", platform: .web, returnURL: Self.returnURL,
+            expiresAt: clock.now.adding(seconds: 1_800), accepts: accepts)
+    }
+
+    func reference(_ setup: SetupAttempt) -> SetupReference {
+        SetupReference(setup: setup.setup, subscription: setup.subscription, reference: nil)
+    }
+
+    func mandate(_ reference: String = "M-1", customer: String? = nil) -> MandateReference {
+        MandateReference(subscription: ids.make(), reference: reference, customer: customer, ownsCustomer: true)
+    }
+
+    func charge(_ mandate: MandateReference? = nil) -> MandateCharge {
+        MandateCharge(
+            payment: ids.make(), order: ids.make(), periodIndex: 1, amount: Self.price, title: "Club",
+            mandate: mandate ?? self.mandate())
+    }
+
     func provider(secrets: [String] = [ScriptedPlugin.secret], isDevelopment: Bool = true) throws -> RemoteProvider {
         try RemoteProvider(account: Self.account(secrets: secrets, isDevelopment: isDevelopment), context: context)
     }

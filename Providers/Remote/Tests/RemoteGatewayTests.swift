@@ -179,10 +179,34 @@ struct RemoteGatewayFixture: ProviderGatewayFixture {
         api = provider.api
     }
 
-    func checkout(fetching: Bool = false) async throws -> PaymentContract {
+    func checkout(
+        _ sku: String = "vip_month", user: String = "alice", fetching: Bool = false
+    ) async throws -> PaymentContract {
         if fetching { _ = await provider.fetchManifest(keeps: true) }
         return try await desk.checkout(
-            provider: Self.account, returnURL: "https://app.example/done", at: gateway)
+            sku, user: user, provider: Self.account, returnURL: "https://app.example/done", at: gateway)
+    }
+
+    /// Says how later charges of a subscription end, or ends its mandates; returns what the plugin tells of it.
+    @discardableResult
+    func play(
+        _ subscription: ID<Subscription>, charges: String? = nil, ended: Bool? = nil
+    ) async throws -> RemoteLetter? {
+        var request = RemoteRequest(.playMandates)
+        request.subscription_id = subscription.rawValue
+        request.charges = charges
+        request.ended = ended
+        let acted: RehearsalActed = try await api.send(request)
+        return acted.notification
+    }
+
+    /// The payer's act in a set-up at the plugin.
+    func agree(_ setup: ID<Setup>) async throws -> RemoteLetter? {
+        var request = RemoteRequest(.act)
+        request.setup_id = setup.rawValue
+        request.act = "succeed"
+        let acted: RehearsalActed = try await api.send(request)
+        return acted.notification
     }
 
     /// The payer's act at the plugin; nil where it was not taken.

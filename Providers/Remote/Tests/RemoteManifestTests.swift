@@ -16,7 +16,7 @@ struct RemoteManifestTests {
         let manifest = provider.manifest
         #expect(manifest.displayName == "Scripted" && manifest.currencies.map(\.code) == ["CNY", "USD"])
         #expect(manifest.cancel == .definite && manifest.refunds == .partial && manifest.kind == "remote")
-        #expect(manifest.notifications == [.post] && !manifest.recurring)
+        #expect(manifest.notifications == [.post] && !manifest.recurring && !manifest.mandates)
         #expect(await fixture.book.writes == 1)
     }
 
@@ -26,7 +26,8 @@ struct RemoteManifestTests {
             ("display_name", "\"\(String(repeating: "n", count: 65))\""), ("contract_types", "[]"),
             ("contract_types", #"["url","url"]"#), ("contract_types", #"["stripe"]"#),
             ("contract_types", #"["hologram"]"#), ("currencies", #"["XXX"]"#), ("currencies", #"["CNY","CNY"]"#),
-            ("cancel", #""perhaps""#), ("refunds", "null"), ("notifications", #""yes""#),
+            ("cancel", #""perhaps""#), ("refunds", "null"), ("notifications", #""yes""#), ("mandates", #""yes""#),
+            ("mandates", "1"),
         ])
     func `a manifest that is none opens nothing`(member: String, json: String) async throws {
         let fixture = RemoteFixture()
@@ -52,7 +53,7 @@ struct RemoteManifestTests {
     @Test(
         arguments: [
             ("display_name", #""Renamed""#), ("currencies", #"["CNY"]"#), ("contract_types", #"["url"]"#),
-            ("cancel", #""none""#), ("refunds", #""full""#), ("notifications", "false"),
+            ("cancel", #""none""#), ("refunds", #""full""#), ("notifications", "false"), ("mandates", "true"),
         ])
     func `a manifest that changes opens no new payment, and what was begun goes on`(
         member: String, json: String
@@ -86,6 +87,33 @@ struct RemoteManifestTests {
         // A restart takes what is said then.
         fixture.plugin.twist("manifest", Self.saying(member, json))
         #expect(await (try fixture.provider()).fetchManifest(keeps: true) == .pinned)
+        #expect(try await fixture.provider().diagnose().map(\.level) == [.good])
+    }
+
+    @Test func `mandates are the plugin's to say, and need a cancel`() async throws {
+        let fixture = RemoteFixture(ScriptedPlugin(hasMandates: true))
+        let provider = try fixture.provider()
+        #expect(!provider.chargesMandates)
+        #expect(await provider.fetchManifest(keeps: true) == .pinned)
+        #expect(provider.chargesMandates && provider.manifest.mandates)
+        #expect(provider.pin.manifest?.words.hasSuffix("notifies, charges mandates") == true)
+        fixture.plugin.twist("manifest") { $0.body["mandates"] = nil }
+        #expect(await provider.fetchManifest(keeps: true) == .changed(what: "mandates"))
+        fixture.plugin.twist("manifest") { $0.body["cancel"] = "none" }
+        guard case .awaited(let why) = await (try fixture.provider()).fetchManifest(keeps: true) else {
+            Issue.record("charges whose answers are lost could not be withdrawn")
+            return
+        }
+        #expect(why.contains("it has mandates, and its cancel is none"))
+    }
+
+    @Test func `a manifest that an older release wrote down is the same as one without mandates`() async throws {
+        let fixture = RemoteFixture()
+        _ = await (try fixture.provider()).fetchManifest(keeps: true)
+        // Older releases had no such member.
+        let kept = try await fixture.book.value("manifest").map { String(decoding: $0, as: UTF8.self) }
+        #expect(kept?.contains("mandates") == false)
+        fixture.plugin.twist("manifest") { $0.body["mandates"] = false }
         #expect(try await fixture.provider().diagnose().map(\.level) == [.good])
     }
 

@@ -45,6 +45,10 @@ final class ScriptedPlugin: Sendable {
     }
 
     private let state = Mutex(State())
+    /// False for a plugin that was written before mandates.
+    private let hasMandates: Bool
+
+    init(hasMandates: Bool = false) { self.hasMandates = hasMandates }
 
     /// The calls that arrived, with their paths.
     var asked: [Asked] { state.withLock { $0.asked } }
@@ -68,20 +72,23 @@ final class ScriptedPlugin: Sendable {
         guard isGenuine, let asked = try? JSONSerialization.jsonObject(with: request.body) as? [String: Any] else {
             return IncomingReply(status: 401)
         }
-        var said = Said(body: Self.truth(call, asked), id: "re_\(id)", time: now, secrets: [secrets[0]])
+        var said = Said(body: truth(call, asked), id: "re_\(id)", time: now, secrets: [secrets[0]])
         twist?(&said)
         return said.raw ?? Self.reply(said)
     }
 
     /// Returns the true answer about a waiting payment, or a completed refund.
-    private static func truth(_ call: String, _ asked: [String: Any]) -> [String: Any] {
+    private func truth(_ call: String, _ asked: [String: Any]) -> [String: Any] {
         let payment = asked["payment_id"] ?? ""
         switch call {
         case "manifest":
-            return [
+            let old: [String: Any] = [
                 "protocol": 1, "display_name": "Scripted", "contract_types": ["url", "qr"],
                 "currencies": ["CNY", "USD"], "cancel": "definite", "refunds": "partial", "notifications": true,
             ]
+            return hasMandates ? old.merging(["mandates": true]) { $1 } : old
+        case _ where call.hasPrefix("setups/") || call.hasPrefix("mandates/"):
+            return Self.mandateTruth(call, asked)
         case "payments/open":
             return [
                 "payment": [
@@ -97,6 +104,28 @@ final class ScriptedPlugin: Sendable {
                 ]
             ]
         default: return ["payment": ["payment_id": payment, "status": "waiting", "amount": asked["amount"] ?? ""]]
+        }
+    }
+
+    /// Returns the true answer about a set-up that waits, and about a mandate whose charges succeed.
+    private static func mandateTruth(_ call: String, _ asked: [String: Any]) -> [String: Any] {
+        let setup: [String: Any] = [
+            "setup_id": asked["setup_id"] ?? "", "status": call == "setups/cancel" ? "cancelled" : "waiting",
+            "reference": "S-1",
+        ]
+        switch call {
+        case "setups/open":
+            return ["setup": setup, "contract": ["type": "url", "checkout_url": "https://plugin.example/pay/1"]]
+        case "mandates/charge":
+            return [
+                "payment": [
+                    "payment_id": asked["payment_id"] ?? "", "status": "succeeded", "amount": asked["amount"] ?? "",
+                    "reference": "C-1",
+                ]
+            ]
+        case "mandates/charges": return ["charges": [Any]()]
+        case "mandates/verify", "mandates/revoke": return ["mandate": asked["mandate"] ?? ""]
+        default: return ["setup": setup]
         }
     }
 

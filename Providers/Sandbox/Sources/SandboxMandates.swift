@@ -101,7 +101,11 @@ extension SandboxUpstream {
     ///
     /// - Throws: `outcomeUnknown` where the reply is played as lost.
     func charge(_ charge: MandateCharge) async throws(ProviderError) -> SandboxPayment {
-        if let known = try await payment(charge.payment) { return known }
+        if let known = try await payment(charge.payment) {
+            // Its process may have ended before the charge was entered.
+            if known.isCharge == true { try await record(charge, known) }
+            return known
+        }
         let subscription = charge.mandate.subscription
         let agreement = try await agreement(of: subscription)
         let isActive = agreement.mandates.contains { $0.reference == charge.mandate.reference && $0.state == .active }
@@ -109,15 +113,20 @@ extension SandboxUpstream {
         if played == .neverArrived { throw .outcomeUnknown }
         let made = SandboxPayment(charge, played)
         let stored = try await change(charge.payment) { $0 == nil ? made : nil } ?? made
+        try await record(charge, stored)
+        if played == .lost { throw .outcomeUnknown }
+        return stored
+    }
+
+    /// Enters a charge once into the agreement's list.
+    private func record(_ charge: MandateCharge, _ stored: SandboxPayment) async throws(ProviderError) {
         let entry = SandboxAgreement.Charge(
             payment: charge.payment, order: charge.order, period: charge.periodIndex, amount: charge.amount,
-            outcome: stored.status == .succeeded ? "succeeded" : played.rawValue, at: time.now)
-        try await changeAgreement(of: subscription) { known in
+            outcome: stored.status == .succeeded ? "succeeded" : stored.refusal?.rawValue ?? "pending", at: time.now)
+        try await changeAgreement(of: charge.mandate.subscription) { known in
             guard !known.charges.contains(where: { $0.payment == charge.payment }) else { return }
             known.record(entry)
         }
-        if played == .lost { throw .outcomeUnknown }
-        return stored
     }
 }
 

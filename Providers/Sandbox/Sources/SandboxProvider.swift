@@ -102,7 +102,7 @@ public struct SandboxProvider: SetupPageServing {
         case .setup(let told):
             guard let stored = try await upstream.entry(told.setup.rawValue) else { return fact }
             return .setup(report(told.setup, stored))
-        case .refund, .dispute, .store, .mandate: return fact
+        case .refund, .dispute, .store, .mandate, .externalToken, .consent: return fact
         }
     }
 

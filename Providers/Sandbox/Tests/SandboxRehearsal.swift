@@ -23,7 +23,7 @@ struct SandboxRehearsal: Rehearsal {
         try sandbox(context, upstream)
     }
 
-    private func sandbox(_ context: ProviderContext, _ upstream: UpstreamBehaviour) throws -> SandboxProvider {
+    func sandbox(_ context: ProviderContext, _ upstream: UpstreamBehaviour) throws -> SandboxProvider {
         let reply =
             switch upstream {
             case .normal: "normal"
@@ -37,7 +37,7 @@ struct SandboxRehearsal: Rehearsal {
 
     func act(_ act: PayerAct, on payment: ID<Payment>, in context: ProviderContext) async throws -> Bool {
         let page = try await sandbox(context, .normal).act(
-            payment, form: ["outcome": act == .succeed ? "succeed" : "fail"])
+            payment, form: ["outcome": act == .succeed ? "succeed" : "fail", "terms": "accepted"])
         if case .redirect? = page { return true }
         return false
     }

@@ -2,7 +2,7 @@ import Domain
 import FoundationEssentials
 import ProviderKit
 
-/// Calls of Stripe's API, each with the pinned version and, where it changes something, its idempotency key.
+/// Calls of Stripe's API, each with the pinned version and, where it makes something, its idempotency key.
 ///
 /// A call is repeated here at most twice, with the same key, and only after an answer: after a lost one Paydesk queries
 /// the state first.
@@ -14,6 +14,11 @@ struct StripeAPI: Sendable {
     private static let patienceMilliseconds: Int64 = 20_000
     private static let objectLimit = 1 << 20
     private static let listLimit = 8 << 20
+    /// The seconds for which a call's key is relied on.
+    ///
+    /// Stripe stores keys for at least 24 hours; an hour is subtracted for the call's own time and for clocks that
+    /// differ.
+    static let keyLife: Int64 = 23 * 3_600
 
     private let settings: StripeSettings
     private let context: ProviderContext
@@ -37,18 +42,27 @@ struct StripeAPI: Sendable {
         return try client.read(try await send(request, path))
     }
 
+    /// Makes something once for a key.
+    ///
+    /// - Parameter key: nil for what has the same effect however often it is sent, such as a cancellation. Stripe keeps
+    ///   the first answer to a key for a day, its own error 500 too, and repeats it without doing anything.
     /// - Returns: the answer, and whether Stripe had given it to this key before.
     func post<Value: Decodable>(
-        _ path: String, _ form: StripeForm, key: String
+        _ path: String, _ form: StripeForm, key: String?
     ) async throws(StripeFailure) -> (value: Value, isReplayed: Bool) {
-        let more = [
-            (name: "Content-Type", value: "application/x-www-form-urlencoded"), (name: "Idempotency-Key", value: key),
-        ]
+        var more = [(name: "Content-Type", value: "application/x-www-form-urlencoded")]
+        if let key { more.append((name: "Idempotency-Key", value: key)) }
         let request = OutgoingRequest(
             method: "POST", url: "\(settings.base)/v1/\(path)", headers: headers + more,
             body: Data(form.encoded.utf8), maxReplyBytes: Self.objectLimit)
         let reply = try await send(request, path)
         return (try client.read(reply), reply.header("idempotent-replayed") == "true")
+    }
+
+    func delete<Value: Decodable>(_ path: String) async throws(StripeFailure) -> Value {
+        let request = OutgoingRequest(
+            method: "DELETE", url: "\(settings.base)/v1/\(path)", headers: headers, maxReplyBytes: Self.objectLimit)
+        return try client.read(try await send(request, path))
     }
 
     private var headers: [(name: String, value: String)] {
@@ -61,16 +75,17 @@ struct StripeAPI: Sendable {
 
     private func send(_ request: OutgoingRequest, _ path: String) async throws(StripeFailure) -> IncomingReply {
         let begin = context.time.milliseconds()
+        let shown = Self.shown(path)
         // True where an earlier attempt may have taken effect, even if a later one did not.
         var mayHaveWorked = false
         for turn in 0... {
             let reply: IncomingReply
             do throws(StripeFailure) {
-                reply = try await client.send(request, call: "\(request.method) \(path)")
+                reply = try await client.send(request, call: "\(request.method) \(shown)")
             } catch {
                 throw mayHaveWorked ? .unanswered : error
             }
-            log(reply, request.method, path)
+            log(reply, request.method, shown)
             if (200...299).contains(reply.status) { return reply }
             guard turn < Self.repetitions, let delay = reply.delay(beforeRepetition: turn, random: context.random),
                 context.time.milliseconds() - begin < Self.patienceMilliseconds
@@ -82,6 +97,12 @@ struct StripeAPI: Sendable {
             await pause(delay)
         }
         throw .unanswered
+    }
+
+    /// Returns a path for the log, without the ids of mandates, which are stored sealed.
+    private static func shown(_ path: String) -> String {
+        path.split(separator: "/").map { $0.hasPrefix("pm_") || $0.hasPrefix("cus_") ? "…" : $0 }.joined(
+            separator: "/")
     }
 
     /// Logs Stripe's request id, by which its support finds a call, and codes; never a message or a body.

@@ -42,21 +42,21 @@ extension StripeAPI {
         return made.isReplayed ? try await payment(made.payment.id) : made.payment
     }
 
-    /// Cancels a PaymentIntent or expires a session.
-    func close(_ payment: StripePayment, key: String) async throws(StripeFailure) -> StripePayment {
+    /// Cancels a PaymentIntent or expires a session, without a key: see ``post(_:_:key:)``.
+    func close(_ payment: StripePayment) async throws(StripeFailure) -> StripePayment {
         guard let id = StripeText.id(payment.id) else { throw .foreign }
-        let closed: (payment: StripePayment, isReplayed: Bool)
+        let closed: StripePayment
         switch payment.kind {
         case .intent:
             let answer: (value: StripeObject.PaymentIntent, isReplayed: Bool) = try await post(
-                "payment_intents/\(id)/cancel", StripeForm(), key: key)
-            closed = (try StripePayment(answer.value), answer.isReplayed)
+                "payment_intents/\(id)/cancel", StripeForm(), key: nil)
+            closed = try StripePayment(answer.value)
         case .session:
             let answer: (value: StripeObject.CheckoutSession, isReplayed: Bool) = try await post(
-                "checkout/sessions/\(id)/expire", StripeForm(), key: key)
-            closed = (try StripePayment(answer.value), answer.isReplayed)
+                "checkout/sessions/\(id)/expire", StripeForm(), key: nil)
+            closed = try StripePayment(answer.value)
         }
-        guard closed.payment.id == id else { throw .foreign }
-        return closed.payment
+        guard closed.id == id else { throw .foreign }
+        return closed
     }
 }

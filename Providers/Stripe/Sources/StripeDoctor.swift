@@ -1,7 +1,8 @@
 import Domain
 public import ProviderKit
 
-/// The checks of `paydesk doctor` on an account: its key's mode, and whether Stripe accepts the key.
+/// The checks of `paydesk doctor` on an account: its key's mode, whether Stripe accepts the key, and the events of the
+/// webhook endpoint.
 extension StripeProvider: SelfExamining, OnlineDiagnosing {
     public func examine() -> [Diagnosis] {
         guard isTestInProduction else { return [] }
@@ -17,13 +18,54 @@ extension StripeProvider: SelfExamining, OnlineDiagnosing {
     public func diagnose() async -> [Diagnosis] {
         do throws(StripeFailure) {
             try await askForNewest()
-            return [
-                Diagnosis(
-                    .good, "question", "secret_key opens \(settings.base), \(settings.isLive ? "live" : "test") mode.")
-            ]
         } catch {
             return [Self.diagnosis(of: error, at: settings.base)]
         }
+        let mode = settings.isLive ? "live" : "test"
+        let key = Diagnosis(.good, "question", "secret_key opens \(settings.base), \(mode) mode.")
+        return [key, await diagnosisOfWebhook()]
+    }
+
+    /// The events that are needed, by the purpose that they serve.
+    private var neededEvents: [String] {
+        let payments =
+            settings.mode == .paymentIntent
+            ? ["payment_intent.succeeded", "payment_intent.payment_failed", "payment_intent.canceled"]
+            : ["checkout.session.completed", "checkout.session.expired", "payment_intent.succeeded"]
+        let returns = ["charge.refunded", "refund.updated", "refund.failed", "charge.dispute.created"]
+        guard chargesMandates else { return payments + returns }
+        let setups =
+            settings.mode == .paymentIntent
+            ? ["setup_intent.succeeded", "setup_intent.setup_failed", "setup_intent.canceled"]
+            : ["setup_intent.succeeded", "payment_intent.payment_failed"]
+        return payments + returns + setups + ["payment_method.detached", "customer.deleted"]
+    }
+
+    /// Compares the endpoint's events with those that are needed.
+    private func diagnosisOfWebhook() async -> Diagnosis {
+        let list: StripeObject.List<StripeObject.WebhookEndpoint>
+        do throws(StripeFailure) {
+            list = try await api.get("webhook_endpoints", StripeForm([("limit", .integer(100))]), isList: true)
+        } catch {
+            return Diagnosis(
+                .notice, "webhook",
+                "the endpoint's events could not be read; a restricted key needs read access to Webhook Endpoints.")
+        }
+        guard let endpoint = list.data.first(where: { $0.url == context.notifyURL }) else {
+            return Diagnosis(
+                .notice, "webhook",
+                "Stripe has no webhook endpoint with this account's address: payments are noticed late.")
+        }
+        guard endpoint.status != "disabled" else {
+            return Diagnosis(.fault, "webhook", "the webhook endpoint is disabled at Stripe: enable it.")
+        }
+        let events = Set(endpoint.enabled_events ?? [])
+        let missing = events.contains("*") ? [] : neededEvents.filter { !events.contains($0) }
+        guard missing.isEmpty else {
+            return Diagnosis(
+                .fault, "webhook", "the webhook endpoint lacks \(missing.joined(separator: ", ")): add them at Stripe.")
+        }
+        return Diagnosis(.good, "webhook", "the webhook endpoint has the events that are needed.")
     }
 
     private func askForNewest() async throws(StripeFailure) {
@@ -49,7 +91,7 @@ extension StripeProvider: SelfExamining, OnlineDiagnosing {
             Diagnosis(
                 .fault, "question",
                 "secret_key may not read payments (403): give the restricted key write access to PaymentIntents, "
-                    + "Checkout Sessions and Refunds.")
+                    + "Checkout Sessions, Refunds, Customers, PaymentMethods and SetupIntents.")
         case .refused(let refusal) where refusal.status == 429 || refusal.status >= 500:
             Diagnosis(.notice, "question", "Stripe cannot answer now (\(refusal.status)): ask again later.")
         case .refused(let refusal):

@@ -4,11 +4,13 @@ import ProviderKit
 
 /// Reads the facts of a notification once its signature is verified.
 struct StripeEvents: Sendable {
+    let provider: StripeProvider
     private let settings: StripeSettings
     private let context: ProviderContext
-    private let api: StripeAPI
+    let api: StripeAPI
 
     init(_ provider: StripeProvider) {
+        self.provider = provider
         settings = provider.settings
         context = provider.context
         api = provider.api
@@ -68,12 +70,32 @@ struct StripeEvents: Sendable {
     /// types have no facts.
     private func facts(_ event: Event, _ body: Data) async throws(StripeFailure) -> [ProviderFact] {
         let type = event.type
-        if type.hasPrefix("payment_intent.") { return try intentFacts(type, try read(body)) }
-        if type.hasPrefix("checkout.session.") { return try sessionFacts(type, try read(body)) }
+        if type.hasPrefix("payment_intent.") { return try await intentFacts(type, try read(body)) }
+        if type.hasPrefix("checkout.session.") { return try await sessionFacts(type, try read(body)) }
+        if type.hasPrefix("setup_intent.") { return try await setupFacts(try read(body)) }
+        if type == "payment_method.detached" { return try await detachedFacts(try read(body), try earlier(body)) }
+        if type == "customer.deleted" { return Self.deletedFacts(try read(body)) }
         if type.hasPrefix("charge.dispute.") { return try await disputeFacts(try read(body), event) }
         if type.hasPrefix("refund.") || type == "charge.refund.updated" { return try await refundFacts(try read(body)) }
         if type == "charge.refunded" { return try await chargeFacts(try read(body)) }
         return []
+    }
+
+    /// The customer of an object before the event; nil where the event does not state it.
+    private func earlier(_ body: Data) throws(StripeFailure) -> String? {
+        struct Envelope: Decodable {
+            struct Content: Decodable {
+                let previous_attributes: Attributes?
+            }
+            struct Attributes: Decodable {
+                let customer: StripeObject.Expandable<StripeObject.Named>?
+            }
+            let data: Content
+        }
+        guard let content = try? UnambiguousJSON.decode(Envelope.self, from: body) else {
+            throw .unsayable("malformed_object")
+        }
+        return content.data.previous_attributes?.customer?.id
     }
 
     private func read<Object: Decodable>(_ body: Data) throws(StripeFailure) -> Object {
@@ -85,8 +107,9 @@ struct StripeEvents: Sendable {
 
     private func intentFacts(
         _ type: String, _ intent: StripeObject.PaymentIntent
-    ) throws(StripeFailure) -> [ProviderFact] {
+    ) async throws(StripeFailure) -> [ProviderFact] {
         guard let payment = Self.payment(intent.metadata) else { return [] }
+        if intent.chargesMandate { return try await chargeFacts(type, try StripePayment(intent), payment) }
         var outcome = try intent.outcome()
         if type == "payment_intent.payment_failed", outcome == .accepted {
             outcome = intent.isCharge ? .failed(reason: "payment_failed") : .tryFailed(reason: "payment_failed")
@@ -100,19 +123,30 @@ struct StripeEvents: Sendable {
             }
         }
         return [
-            .payment(PaymentReport(payment: payment, outcome: outcome, reference: isOfSession ? nil : intent.id))
+            .payment(
+                PaymentReport(
+                    payment: payment, outcome: outcome, reference: isOfSession ? nil : intent.id,
+                    mandate: try await provider.methods.mandate(leftBy: try StripePayment(intent))))
         ]
     }
 
     private func sessionFacts(
         _ type: String, _ session: StripeObject.CheckoutSession
-    ) throws(StripeFailure) -> [ProviderFact] {
+    ) async throws(StripeFailure) -> [ProviderFact] {
+        if let setup = StripeMetadata.setup(in: session.metadata) {
+            return [.setup(try await provider.report(StripeSetup(session), setup))]
+        }
         guard let payment = Self.payment(session.metadata) else { return [] }
         var outcome = try session.outcome()
         if type == "checkout.session.async_payment_failed", outcome == .accepted {
             outcome = .failed(reason: "async_payment_failed")
         }
-        return [.payment(PaymentReport(payment: payment, outcome: outcome, reference: session.id))]
+        return [
+            .payment(
+                PaymentReport(
+                    payment: payment, outcome: outcome, reference: session.id,
+                    mandate: try await provider.methods.mandate(leftBy: try StripePayment(session))))
+        ]
     }
 
     private func refundFacts(_ refund: StripeObject.Refund) async throws(StripeFailure) -> [ProviderFact] {

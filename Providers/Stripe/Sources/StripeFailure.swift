@@ -11,12 +11,24 @@ struct StripeRefusal: ServiceRefusal {
     let type: String?
     let code: String?
     let declineCode: String?
+    /// The card network's advice on another try.
+    let adviceCode: String?
+    /// The name of the parameter that the refusal is about.
+    let parameter: String?
+    /// The PaymentIntent that was made and whose confirmation was refused.
+    let intent: String?
 
-    init(status: Int, type: String? = nil, code: String? = nil, declineCode: String? = nil) {
+    init(
+        status: Int, type: String? = nil, code: String? = nil, declineCode: String? = nil, adviceCode: String? = nil,
+        parameter: String? = nil, intent: String? = nil
+    ) {
         self.status = status
         self.type = type
         self.code = code
         self.declineCode = declineCode
+        self.adviceCode = adviceCode
+        self.parameter = parameter
+        self.intent = intent
     }
 
     init(_ reply: IncomingReply) {
@@ -25,13 +37,18 @@ struct StripeRefusal: ServiceRefusal {
                 let type: String?
                 let code: String?
                 let decline_code: String?
+                let advice_code: String?
+                let param: String?
+                let payment_intent: StripeObject.Named?
             }
             let error: Details
         }
         let details = try? JSONDecoder().decode(Body.self, from: reply.body).error
         self.init(
             status: reply.status, type: StripeText.word(details?.type), code: StripeText.word(details?.code),
-            declineCode: StripeText.word(details?.decline_code))
+            declineCode: StripeText.word(details?.decline_code), adviceCode: StripeText.word(details?.advice_code),
+            parameter: StripeText.word(details?.param), intent: details?.payment_intent.flatMap { StripeText.id($0.id) }
+        )
     }
 
     /// True where the key was used with other parameters before: the first call's result stands.
@@ -45,7 +62,7 @@ struct StripeRefusal: ServiceRefusal {
         [401, 403, 429].contains(status) || code == "rate_limit" || code == "lock_timeout"
     }
 
-    private var reason: String { declineCode ?? code ?? type ?? "refused" }
+    private var reason: String { StripeDecline(self).reason }
 
     func providerError(_ unknown: ProviderError) -> ProviderError {
         if isBeforeWork { return .unavailable }

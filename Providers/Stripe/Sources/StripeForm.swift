@@ -8,6 +8,8 @@ indirect enum StripeParameter: Sendable, Equatable {
     case boolean(Bool)
     case list([StripeParameter])
     case map(StripeForm)
+
+    static func texts(_ texts: [String]) -> StripeParameter { .list(texts.map { .text($0) }) }
 }
 
 /// The parameters of a call in their order, as the body of a POST or the query of a GET.
@@ -24,7 +26,10 @@ struct StripeForm: Sendable, Equatable {
         self.members = members.compactMap { member in member.value.map { Member(name: member.name, value: $0) } }
     }
 
-    mutating func set(_ name: String, _ value: StripeParameter) { members.append(Member(name: name, value: value)) }
+    /// Adds a parameter; nil is left out.
+    mutating func set(_ name: String, _ value: StripeParameter?) {
+        if let value { members.append(Member(name: name, value: value)) }
+    }
 
     /// The form as `application/x-www-form-urlencoded`, with literal brackets like in Stripe's own libraries.
     var encoded: String {

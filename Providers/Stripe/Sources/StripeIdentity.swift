@@ -1,3 +1,4 @@
+import Domain
 import ProviderKit
 
 /// The names of our ids in the metadata of Stripe's objects.
@@ -9,6 +10,22 @@ enum StripeMetadata {
     static let contract = "contract"
     /// `apple_pay` on a PaymentIntent that charges a wallet's token.
     static let instrument = "instrument"
+    static let subscription = "subscription_id"
+    static let period = "period_index"
+    static let setup = "setup_id"
+    /// `mandate` on a PaymentIntent that charges a mandate, without a payer who is present.
+    static let charge = "charge"
+    static let chargesMandate = "mandate"
+
+    static func payment(in metadata: [String: String]?) -> ID<Payment>? {
+        metadata?[payment].flatMap { ID<Payment>($0) }
+    }
+
+    static func subscription(in metadata: [String: String]?) -> ID<Subscription>? {
+        metadata?[subscription].flatMap { ID<Subscription>($0) }
+    }
+
+    static func setup(in metadata: [String: String]?) -> ID<Setup>? { metadata?[setup].flatMap { ID<Setup>($0) } }
 }
 
 /// Checks Stripe's texts for paths, logs and reasons.

@@ -7,6 +7,7 @@ enum StripeObject {
             let type: String?
             let code: String?
             let decline_code: String?
+            let advice_code: String?
         }
 
         let id: String
@@ -18,6 +19,50 @@ enum StripeObject {
         let livemode: Bool?
         let metadata: [String: String]?
         let last_payment_error: PaymentError?
+        let customer: Expandable<Named>?
+        let payment_method: Expandable<Named>?
+        /// Seconds since 1970.
+        let created: Int64?
+    }
+
+    struct SetupIntent: Decodable, Sendable {
+        let id: String
+        let status: String
+        let client_secret: String?
+        let livemode: Bool?
+        let metadata: [String: String]?
+        let customer: Expandable<Named>?
+        let payment_method: Expandable<Named>?
+    }
+
+    struct PaymentMethod: Decodable, Sendable {
+        struct Card: Decodable, Sendable {
+            let brand: String?
+            let last4: String?
+            let exp_month: Int64?
+            let exp_year: Int64?
+            let fingerprint: String?
+        }
+
+        let id: String
+        let type: String?
+        let livemode: Bool?
+        /// nil where it is attached to none, and cannot be charged.
+        let customer: Expandable<Named>?
+        let card: Card?
+    }
+
+    struct Customer: Decodable, Sendable {
+        let id: String
+        let deleted: Bool?
+        let metadata: [String: String]?
+    }
+
+    struct WebhookEndpoint: Decodable, Sendable {
+        let id: String
+        let url: String?
+        let status: String?
+        let enabled_events: [String]?
     }
 
     struct Token: Decodable, Sendable {
@@ -34,6 +79,7 @@ enum StripeObject {
         let livemode: Bool?
         let metadata: [String: String]?
         let payment_intent: Expandable<PaymentIntent>?
+        let setup_intent: Expandable<SetupIntent>?
     }
 
     struct Refund: Decodable, Sendable {

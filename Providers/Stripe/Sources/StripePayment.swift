@@ -16,6 +16,14 @@ struct StripePayment: Sendable {
     let intent: String?
     /// The value for the client: the client secret, or the page's address while it is open.
     let token: String?
+    /// The subscription of a mandate that it leaves behind or charges.
+    let subscription: ID<Subscription>?
+    /// True for a charge of a mandate, which has no payer who is present.
+    let chargesMandate: Bool
+    /// The reason why the last try failed.
+    let decline: StripeDecline?
+    /// The PaymentIntent itself, where Stripe's answer had it.
+    let intentObject: StripeObject.PaymentIntent?
     private let payment: ID<Payment>?
     private let isLive: Bool?
 
@@ -27,7 +35,11 @@ struct StripePayment: Sendable {
         amount = StripeAmount.money(intent.amount, intent.currency)
         self.intent = intent.id
         token = intent.client_secret
-        payment = intent.metadata?[StripeMetadata.payment].flatMap { ID<Payment>($0) }
+        subscription = StripeMetadata.subscription(in: intent.metadata)
+        chargesMandate = intent.chargesMandate
+        decline = intent.decline
+        intentObject = intent
+        payment = StripeMetadata.payment(in: intent.metadata)
         isLive = intent.livemode
     }
 
@@ -39,7 +51,11 @@ struct StripePayment: Sendable {
         amount = StripeAmount.money(session.amount_total, session.currency)
         intent = session.payment_intent?.id
         token = session.url
-        payment = session.metadata?[StripeMetadata.payment].flatMap { ID<Payment>($0) }
+        subscription = StripeMetadata.subscription(in: session.metadata)
+        chargesMandate = false
+        decline = nil
+        intentObject = session.payment_intent?.object
+        payment = StripeMetadata.payment(in: session.metadata)
         isLive = session.livemode
     }
 
@@ -49,8 +65,10 @@ struct StripePayment: Sendable {
         guard isLive ?? expectedMode == expectedMode else { throw .unproven(.otherMode) }
     }
 
-    func report(_ payment: ID<Payment>) -> PaymentReport {
-        PaymentReport(payment: payment, outcome: outcome, reference: id)
+    func report(_ payment: ID<Payment>, leaving mandate: ProviderMandate? = nil) -> PaymentReport {
+        var refusal: ChargeRefusal?
+        if chargesMandate, case .failed = outcome { refusal = (decline ?? .unnamed).refusal }
+        return PaymentReport(payment: payment, outcome: outcome, reference: id, mandate: mandate, refusal: refusal)
     }
 
     /// True where the payment can no longer be paid.
@@ -70,6 +88,8 @@ extension StripeObject.PaymentIntent {
         switch status {
         case "requires_payment_method":
             failure.map { isCharge ? .failed(reason: $0) : .tryFailed(reason: $0) } ?? .accepted
+        // Nobody cancels the charge of a mandate but Paydesk, after its refusal.
+        case "canceled" where chargesMandate: .failed(reason: (decline ?? .unnamed).reason)
         case "requires_confirmation", "requires_action": .accepted
         case "processing": .processing
         case "canceled": .cancelled
@@ -82,13 +102,13 @@ extension StripeObject.PaymentIntent {
     /// True for a payment with a wallet's token, which allows one attempt.
     var isCharge: Bool { metadata?[StripeMetadata.instrument] != nil }
 
+    /// True for the charge of a mandate; a refused one is not final until it is cancelled.
+    var chargesMandate: Bool { metadata?[StripeMetadata.charge] == StripeMetadata.chargesMandate }
+
+    var decline: StripeDecline? { last_payment_error.map(StripeDecline.init) }
+
     /// The reason why the last attempt failed.
-    var failure: String? {
-        last_payment_error.map {
-            StripeText.word($0.decline_code) ?? StripeText.word($0.code) ?? StripeText.word($0.type)
-                ?? "payment_failed"
-        }
-    }
+    var failure: String? { decline?.reason }
 
     private func received() throws(StripeFailure) -> Money {
         guard let money = StripeAmount.money(amount_received ?? amount, currency) else {

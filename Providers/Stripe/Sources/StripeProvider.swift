@@ -8,7 +8,7 @@ public import ProviderKit
 public struct StripeProvider: PaymentProvider {
     public static let manifest = ProviderManifest(
         kind: "stripe", displayName: "Stripe", contractTypes: [.stripe, .url], currencies: StripeAmount.currencies,
-        cancel: .definite, refunds: .partial, notifications: [.post], instruments: [.encrypted],
+        mandates: true, cancel: .definite, refunds: .partial, notifications: [.post], instruments: [.encrypted],
         settings: StripeSettings.schema)
 
     let settings: StripeSettings
@@ -51,9 +51,9 @@ public struct StripeProvider: PaymentProvider {
     public func query(_ payment: ProviderReference) async throws(ProviderError) -> PaymentReport {
         guard let known = try await find(payment) else {
             // Its opening may be under way, so the payment has not ended.
-            return PaymentReport(payment: payment.payment, outcome: .pending(status: "not_found"))
+            return PaymentReport(payment: payment.payment, outcome: .notFound)
         }
-        return known.report(payment.payment)
+        return try await report(known, payment.payment)
     }
 
     public func cancel(_ payment: ProviderReference) async throws(ProviderError) -> PaymentReport {
@@ -76,6 +76,9 @@ public struct StripeProvider: PaymentProvider {
 }
 
 extension StripeProvider {
+    var customers: StripeCustomers { StripeCustomers(api: api, time: context.time) }
+    var methods: StripeMethods { StripeMethods(api: api, isLive: settings.isLive) }
+
     /// Reads the current state of a payment; nil where Stripe has none.
     ///
     /// - Throws: `unproven` for another payment's object.
@@ -90,11 +93,18 @@ extension StripeProvider {
         }
     }
 
-    /// Returns whether Stripe may have forgotten the idempotency key of a call at this time.
+    /// Makes the report of a payment in its current state, with the mandate that a paid one has left behind.
     ///
-    /// Stripe stores keys for at least 24 hours; an hour is subtracted for the call's own time and for clocks that
-    /// differ.
-    func isBeyondKeys(_ time: Timestamp) -> Bool {
-        context.time.now > time.adding(seconds: 23 * 3_600)
+    /// A refused charge of a mandate is ended at Stripe first, so that nobody can confirm it.
+    func report(_ known: StripePayment, _ payment: ID<Payment>) async throws(ProviderError) -> PaymentReport {
+        do throws(StripeFailure) {
+            if known.chargesMandate { return try await settled(known, payment) }
+            return known.report(payment, leaving: try await methods.mandate(leftBy: known))
+        } catch {
+            throw error.providerError(afterChange: false)
+        }
     }
+
+    /// Returns whether Stripe may have forgotten the idempotency key of a call at this time.
+    func isBeyondKeys(_ time: Timestamp) -> Bool { context.time.now > time.adding(seconds: StripeAPI.keyLife) }
 }

@@ -21,6 +21,8 @@ struct StripeSettings: Sendable {
     let webhookSecrets: [ProviderSecret<String>]
     let mode: Mode
     let paymentMethodTypes: [String]
+    /// The payment methods of mandates; empty where the account leaves none behind.
+    let recurringTypes: [String]
     /// The base URL without a slash at its end.
     let base: String
     /// True for a live key; objects of the other mode are not this account's.
@@ -42,6 +44,9 @@ struct StripeSettings: Sendable {
         SettingsSchema.Field(
             "payment_method_types", .list(.text), default: .list([]),
             summary: "The payment methods to offer, such as card; empty means those of Stripe's Dashboard."),
+        SettingsSchema.Field(
+            "recurring_payment_method_types", .list(.text), default: .list([.text("card")]),
+            summary: "The payment methods for subscriptions that Paydesk renews; empty means that none is sold here."),
         SettingsSchema.Field(
             "api_base", .url, default: .text(officialBase),
             summary: "Where Stripe's API is; https, except in development."
@@ -84,11 +89,28 @@ struct StripeSettings: Sendable {
                 "use Stripe's words, such as card, or leave it empty")
         }
 
+        recurringTypes = settings.texts("recurring_payment_method_types")
+        if !Self.areMethods(recurringTypes) {
+            reader.fault(
+                "recurring_payment_method_types", "has something that is no payment method type, or one twice",
+                "use Stripe's words, such as card")
+        } else if let slow = recurringTypes.first(where: Self.slowMethods.contains) {
+            reader.fault(
+                "recurring_payment_method_types", "has \(slow), which says only days later whether it paid",
+                "name methods that answer at once, such as card")
+        }
+
         base = reader.address(
             "api_base", default: Self.officialBase, "give scheme, host and path alone, or leave it out for Stripe's own"
         )
         try reader.check()
     }
+
+    /// Methods whose charges are not decided when they are made, so that access would be given unpaid.
+    private static let slowMethods: Set<String> = [
+        "acss_debit", "au_becs_debit", "bacs_debit", "bank_transfer", "boleto", "customer_balance", "fpx", "konbini",
+        "multibanco", "nz_bank_account", "oxxo", "pay_by_bank", "payto", "sepa_debit", "sofort", "us_bank_account",
+    ]
 
     /// Returns the mode of a key; nil unless it has one of these prefixes, the mode and at least one letter.
     static func isLive(_ key: String, _ prefixes: [String]) -> Bool? {

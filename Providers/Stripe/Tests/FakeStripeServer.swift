@@ -21,6 +21,13 @@ final class FakeStripeServer: Sendable {
         var failure: String?
         /// The session to which it belongs.
         var session: String?
+        var customer: String?
+        var method: String?
+        /// True where a payer's success leaves the means of payment behind.
+        var isForFuture = false
+        /// The error code of a failed try, and the network's advice.
+        var failureCode = "card_declined"
+        var advice: String?
         var secret: String { "\(id)_secret_4Qr8" }
     }
 
@@ -35,6 +42,10 @@ final class FakeStripeServer: Sendable {
         let created: Int64
         let expires: Int64
         var intent: String?
+        var customer: String?
+        var isForFuture = false
+        /// The SetupIntent of a session in setup mode.
+        var setup: String?
     }
 
     struct Refund {
@@ -58,6 +69,12 @@ final class FakeStripeServer: Sendable {
         var sessions: [Session] = []
         var refunds: [Refund] = []
         var tokens: Set<String> = []
+        var customers: [Customer] = []
+        var methods: [Method] = []
+        var setups: [Setup] = []
+        var endpoints: [WebhookTarget] = []
+        /// The calls that answer with a 500 before they do anything, by the last part of their path, and how often.
+        var failing: [String: Int] = [:]
         var keys: [String: Stored] = [:]
         var number = 0
         /// The next answers, instead of its own.
@@ -90,11 +107,17 @@ final class FakeStripeServer: Sendable {
         guard call.header("stripe-version") != nil else { return .stripe(400, "invalid_request_error", "no_version") }
         return state.withLock { state in
             guard call.method == "POST" else { return Self.route(call, &state, now) }
+            let isFailing = call.path.last.flatMap { state.failing[$0] } ?? 0 > 0
+            if isFailing, let name = call.path.last { state.failing[name]? -= 1 }
+            // Stripe keeps its own error under a key, too.
+            let failure =
+                isFailing
+                ? IncomingReply.stripe(500, "api_error", headers: [(name: "Stripe-Should-Retry", value: "false")]) : nil
             guard call.header("content-type")?.hasPrefix("application/x-www-form-urlencoded") ?? true else {
                 return .stripe(400, "invalid_request_error", "bad_content_type")
             }
             guard let key = call.header("idempotency-key"), (1...255).contains(key.utf8.count) else {
-                return Self.route(call, &state, now)
+                return failure ?? Self.route(call, &state, now)
             }
             let form = String(decoding: request.body, as: UTF8.self)
             if let stored = state.keys[key] {
@@ -105,7 +128,7 @@ final class FakeStripeServer: Sendable {
                 reply.headers.append((name: "Idempotent-Replayed", value: "true"))
                 return reply
             }
-            let reply = Self.route(call, &state, now)
+            let reply = failure ?? Self.route(call, &state, now)
             // A call that failed validation began nothing, so its key can be used again.
             let isInvalid = reply.stripeCode.map { ["parameter_unknown", "parameter_missing"].contains($0) } ?? false
             if !isInvalid { state.keys[key] = Stored(call: call.name, form: form, reply: reply) }
@@ -115,6 +138,7 @@ final class FakeStripeServer: Sendable {
 
     private static func route(_ call: FakeStripeServerCall, _ state: inout State, _ now: Int64) -> IncomingReply {
         let path = call.path
+        if let reply = routeOfMandates(call, &state, now) { return reply }
         switch (call.method, path.count > 1 ? [path[0]] + path.dropFirst().map { $0 } : path) {
         case ("POST", ["tokens"]): return makeToken(call, &state)
         case ("POST", ["payment_intents"]):
@@ -179,7 +203,11 @@ struct FakeStripeServerCall {
         return members
     }
 
-    var expands: Bool { values.contains { $0.key.hasPrefix("expand[") && $0.value.hasSuffix("payment_intent") } }
+    var expands: Bool {
+        values.contains {
+            $0.key.hasPrefix("expand[") && ($0.value.hasSuffix("payment_intent") || $0.value.hasSuffix("setup_intent"))
+        }
+    }
 
     /// Returns the first parameter that Stripe does not know.
     func stranger(_ known: Set<String>) -> String? {

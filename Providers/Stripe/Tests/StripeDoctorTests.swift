@@ -3,6 +3,7 @@ import Foundation
 import ProviderKit
 import ProviderTesting
 import StripeProvider
+import Synchronization
 import Testing
 
 struct StripeDoctorTests {
@@ -10,8 +11,40 @@ struct StripeDoctorTests {
     func `a key that Stripe takes is good`(_ settings: [String: SettingValue]) async throws {
         let fixture = StripeFixture()
         let found = await (try fixture.provider(settings)).diagnose()
-        #expect(found.map(\.level) == [.good] && found.first?.words.contains("test mode") == true)
-        #expect(fixture.transport.requests.map(\.method) == ["GET"])
+        #expect(found.map(\.level) == [.good, .notice] && found.first?.words.contains("test mode") == true)
+        #expect(fixture.transport.requests.map(\.method) == ["GET", "GET"])
+    }
+
+    private static let payments = [
+        "payment_intent.succeeded", "payment_intent.payment_failed", "payment_intent.canceled", "charge.refunded",
+        "refund.updated", "refund.failed", "charge.dispute.created",
+    ]
+    private static let mandates = [
+        "setup_intent.succeeded", "setup_intent.setup_failed", "setup_intent.canceled", "payment_method.detached",
+        "customer.deleted",
+    ]
+
+    /// The endpoint's events, whether it is enabled, the settings, and the finding with a word of it.
+    @Test func `the webhook's events are compared with those that are needed`() async throws {
+        let rows: [([String], String, [String: SettingValue], Diagnosis.Level, String)] = [
+            (["*"], "enabled", [:], .good, "has the events"),
+            (Self.payments + Self.mandates, "enabled", [:], .good, "has the events"),
+            (Self.payments, "enabled", [:], .fault, "payment_method.detached, customer.deleted"),
+            (
+                Self.payments, "enabled", ["recurring_payment_method_types": .list([])], .good, "has the events"
+            ),
+            (["*"], "disabled", [:], .fault, "enable it"),
+            (Self.payments + Self.mandates, "enabled", StripeFixture.sessions, .fault, "checkout.session.completed"),
+        ]
+        for (events, status, settings, level, says) in rows {
+            let fixture = StripeFixture()
+            let endpoint = FakeStripeServer.WebhookTarget(
+                url: fixture.context.notifyURL, events: events, status: status)
+            fixture.standIn.state.withLock { $0.endpoints = [endpoint] }
+            let found = try #require(await (try fixture.provider(settings)).diagnose().last)
+            #expect(found.level == level && found.words.contains(says), "\(found)")
+            #expect(!found.words.contains(fixture.context.notifyURL), "the address is a secret")
+        }
     }
 
     /// An answer, and the finding for the operator.

@@ -34,7 +34,7 @@ final class StripeFixture: ProviderFixture {
     static func account(_ settings: [String: SettingValue] = [:], isDevelopment: Bool = true) -> ProviderAccount {
         let standard: [String: SettingValue] = [
             "secret_key": .text(FakeStripeServer.key), "publishable_key": .text(publishable),
-            "webhook_secrets": .list([.text(secret)]),
+            "webhook_secrets": .list([.text(secret)]), "recurring_payment_method_types": .list([.text("card")]),
         ]
         return ProviderAccount(
             id: AccountID("stripe-main")!, settings: ProviderSettings(standard.merging(settings) { $1 }),
@@ -52,8 +52,10 @@ final class StripeFixture: ProviderFixture {
     }
 
     /// Makes a genuine notification with the current time.
-    func notification(_ type: String, _ object: Any, id: String = "evt_1") -> RawNotification {
-        let body = FakeStripeServer.event(type, object, id: id)
+    func notification(
+        _ type: String, _ object: Any, id: String = "evt_1", before: [String: Any]? = nil
+    ) -> RawNotification {
+        let body = FakeStripeServer.event(type, object, id: id, before: before)
         return FakeStripeServer.notification(
             body, [FakeStripeServer.signature(body, at: clock.now.rawValue, secret: Self.secret)])
     }

@@ -133,6 +133,67 @@ struct StripeInteropTests {
         }
     }
 
+    /// Refusals of localstripe name no PaymentIntent, so that it is looked for.
+    @Test func `localstripe keeps mandates, charges them and ends them`() async throws {
+        let local = try await LocalStripe.start()
+        defer { local.stop() }
+        let loopback = LoopbackTransport()
+        let fixture = StripeFixture { request throws(HTTPTransportError) in try await loopback.send(request) }
+        let settings: [String: SettingValue] = [
+            "api_base": .text(local.base), "payment_method_types": .list([.text("card")]),
+        ]
+        let provider = try fixture.provider(settings)
+        let subscription: ID<Subscription> = fixture.ids.make()
+        func setUp() async throws -> (reference: SetupReference, secret: String) {
+            let attempt = SetupAttempt(
+                setup: fixture.ids.make(), subscription: subscription, currency: usd(1).currency, title: "Club",
+                terms: "39.90 USD each month", platform: .web, returnURL: nil,
+                expiresAt: fixture.clock.now.adding(seconds: 3_600), accepts: [.stripe])
+            let opened = try await provider.setUp(attempt)
+            guard case .stripe(_, let secret, _) = opened.instruction else { throw LocalStripe.Failure() }
+            return (
+                SetupReference(setup: attempt.setup, subscription: subscription, reference: opened.reference), secret
+            )
+        }
+        for (card, succeeds) in [("good", true), ("declined", false)] {
+            let (setup, secret) = try await setUp()
+            #expect(try await provider.query(setup: setup).outcome == .pending)
+            #expect(try await python.run("give.py", [local.base, FakeStripeServer.key, secret, card]) == "succeeded\n")
+            guard case .succeeded(let given) = try await provider.query(setup: setup).outcome else {
+                throw LocalStripe.Failure()
+            }
+            let mandate = MandateReference(
+                subscription: subscription, reference: given.reference, customer: given.customer, ownsCustomer: true)
+            #expect(try await provider.verify(mandate) == given)
+            let charge = MandateCharge(
+                payment: fixture.ids.make(), order: fixture.ids.make(), periodIndex: 1, amount: usd(3990),
+                title: "Club", mandate: mandate)
+            if succeeds {
+                #expect(try await provider.charge(charge).outcome == .succeeded(usd(3990)))
+            } else {
+                await #expect(throws: ProviderError.outcomeUnknown) { try await provider.charge(charge) }
+                let intent = try await python.run(
+                    "find.py", [local.base, FakeStripeServer.key, charge.payment.rawValue])
+                let report = try await provider.query(
+                    ProviderReference(
+                        payment: charge.payment, reference: intent.trimmingCharacters(in: .whitespacesAndNewlines),
+                        amount: usd(3990)))
+                #expect(report.outcome == .failed(reason: "card_declined") && report.refusal == .soft)
+            }
+            // The customer of the first is deleted with its mandate.
+            try await provider.revoke(mandate)
+            await #expect(throws: ProviderError.rejected(reason: "unknown_mandate")) {
+                try await provider.verify(
+                    MandateReference(
+                        subscription: subscription, reference: "pm_none", customer: nil, ownsCustomer: false))
+            }
+            try await provider.revoke(mandate)
+        }
+        let (cancelled, _) = try await setUp()
+        #expect(try await provider.cancel(setup: cancelled).outcome == .cancelled)
+        print("interop: localstripe: set-up, charges without a payer, their refusal, cancel, a customer's end")
+    }
+
     /// The endpoint to which localstripe delivers.
     private struct Hook {
         let server: FakeHTTPServer

@@ -44,6 +44,10 @@ struct StripeSettingsTests {
             (["payment_method_types": .list([.text("Card")])], ["payment_method_types"]),
             (["payment_method_types": .list([.text("card"), .text("card")])], ["payment_method_types"]),
             (["payment_method_types": .list([.text("a&b")])], ["payment_method_types"]),
+            (["recurring_payment_method_types": .list([])], []),
+            (["recurring_payment_method_types": .list([.text("card"), .text("link")])], []),
+            (["recurring_payment_method_types": .list([.text("C")])], ["recurring_payment_method_types"]),
+            (["recurring_payment_method_types": .list([.text("sepa_debit")])], ["recurring_payment_method_types"]),
             (["api_base": .text("http://127.0.0.1:8420/")], []), (["api_base": .text("https://x.example/stripe/")], []),
             (["api_base": .text("swordfish")], ["api_base"]), (["api_base": .text("ftp://x.example")], ["api_base"]),
             (["api_base": .text("https://a@x.example")], ["api_base"]),
@@ -101,7 +105,7 @@ struct StripeSettingsTests {
         #expect(
             defaults == [
                 "mode": .text("payment_intent"), "payment_method_types": .list([]),
-                "api_base": .text("https://api.stripe.com"),
+                "recurring_payment_method_types": .list([.text("card")]), "api_base": .text("https://api.stripe.com"),
             ])
         #expect(fields.filter(\.required).map(\.name) == ["secret_key", "webhook_secrets"])
         #expect(try StripeFixture().provider().contractTypes == [.stripe])

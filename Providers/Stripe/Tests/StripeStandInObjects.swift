@@ -6,10 +6,13 @@ extension FakeStripeServer.Intent {
         var fields: [String: Any] = [
             "id": id, "object": "payment_intent", "amount": amount, "amount_received": received, "currency": currency,
             "status": status, "client_secret": secret, "livemode": false, "metadata": metadata, "created": created,
-            "latest_charge": NSNull(), "last_payment_error": NSNull(), "a_field_of_next_year": ["x": [1, 2]],
+            "latest_charge": NSNull(), "last_payment_error": NSNull(), "customer": customer ?? NSNull(),
+            "payment_method": method ?? NSNull(), "a_field_of_next_year": ["x": [1, 2]],
         ]
         if let failure {
-            fields["last_payment_error"] = ["type": "card_error", "code": "card_declined", "decline_code": failure]
+            var error = ["type": "card_error", "code": failureCode, "decline_code": failure]
+            error["advice_code"] = advice
+            fields["last_payment_error"] = error
         }
         return fields
     }
@@ -20,8 +23,14 @@ extension FakeStripeServer.Session {
         var fields: [String: Any] = [
             "id": id, "object": "checkout.session", "amount_total": amount, "currency": currency, "status": status,
             "payment_status": paid, "livemode": false, "metadata": metadata, "created": created, "expires_at": expires,
-            "mode": "payment", "url": NSNull(), "payment_intent": NSNull(),
+            "mode": setup == nil ? "payment" : "setup", "url": NSNull(), "payment_intent": NSNull(),
+            "setup_intent": NSNull(), "customer": customer ?? NSNull(),
         ]
+        if let found = setup.flatMap({ id in state.setups.first { $0.id == id } }) {
+            fields["setup_intent"] = expands ? found.json : found.id
+            fields["amount_total"] = NSNull()
+            fields["payment_status"] = "no_payment_required"
+        }
         if status == "open" { fields["url"] = "https://checkout.stripe.example/c/pay/\(id)#frag" }
         if let found = intent.flatMap({ id in state.intents.first { $0.id == id } }) {
             fields["payment_intent"] = expands ? found.json : found.id
@@ -44,14 +53,19 @@ extension FakeStripeServer {
         let known: Set = [
             "amount", "currency", "metadata[*]", "payment_method_types[]", "automatic_payment_methods[enabled]",
             "description", "capture_method", "payment_method_data[type]", "payment_method_data[card][token]", "confirm",
-            "error_on_requires_action",
+            "error_on_requires_action", "customer", "setup_future_usage", "payment_method", "off_session",
         ]
         if let stranger = call.stranger(known) { return .unknown(stranger) }
+        if call.values["off_session"] != nil || call.values["payment_method"] != nil {
+            return chargeOffSession(call, &state, now)
+        }
         guard let amount = call.values["amount"].flatMap({ Int64($0) }), let currency = call.values["currency"],
             currency == currency.lowercased()
         else { return .stripe(400, "invalid_request_error", "parameter_missing") }
         var intent = Intent(
             id: state.id("pi"), amount: amount, currency: currency, metadata: call.map("metadata"), created: now)
+        if let refusal = keep(call.values["setup_future_usage"], call.values["customer"], state) { return refusal }
+        (intent.customer, intent.isForFuture) = (call.values["customer"], call.values["setup_future_usage"] != nil)
         guard call.values["confirm"] == "true" else {
             state.intents.append(intent)
             return .json(intent.json)
@@ -89,9 +103,12 @@ extension FakeStripeServer {
             "mode", "success_url", "cancel_url", "client_reference_id", "expires_at", "metadata[*]",
             "payment_intent_data[metadata][*]", "payment_method_types[]", "line_items[][quantity]",
             "line_items[][price_data][currency]", "line_items[][price_data][unit_amount]",
-            "line_items[][price_data][product_data][name]",
+            "line_items[][price_data][product_data][name]", "customer", "payment_intent_data[setup_future_usage]",
         ]
+        if call.values["mode"] == "setup" { return makeSetupSession(call, &state, now) }
         if let stranger = call.stranger(known) { return .unknown(stranger) }
+        let usage = call.values["payment_intent_data[setup_future_usage]"]
+        if let refusal = keep(usage, call.values["customer"], state) { return refusal }
         guard call.values["mode"] == "payment", call.values["success_url"]?.isEmpty == false,
             call.values["line_items[0][quantity]"] == "1",
             call.values["line_items[0][price_data][product_data][name]"]?.isEmpty == false,
@@ -104,7 +121,8 @@ extension FakeStripeServer {
         }
         let session = Session(
             id: state.id("cs_test"), amount: amount, currency: currency, metadata: call.map("metadata"),
-            intentMetadata: call.map("payment_intent_data[metadata]"), created: now, expires: expires)
+            intentMetadata: call.map("payment_intent_data[metadata]"), created: now, expires: expires,
+            customer: call.values["customer"], isForFuture: usage != nil)
         state.sessions.append(session)
         return .json(session.json(state, expands: false))
     }
@@ -147,8 +165,10 @@ extension FakeStripeServer {
     }
 
     static func listIntents(_ call: FakeStripeServerCall, _ state: State) -> IncomingReply {
-        if let stranger = call.stranger(listing) { return .unknown(stranger) }
-        return list(call, state.intents.map { ($0.id, $0.created, $0.json) })
+        if let stranger = call.stranger(listing.union(["customer"])) { return .unknown(stranger) }
+        let customer = call.values["customer"]
+        let fitting = state.intents.filter { customer == nil || $0.customer == customer }
+        return list(call, fitting.map { ($0.id, $0.created, $0.json) })
     }
 
     static func listSessions(_ call: FakeStripeServerCall, _ state: State) -> IncomingReply {
@@ -174,10 +194,10 @@ extension FakeStripeServer {
         return .json(["object": "search_result", "data": found.map(\.json), "has_more": false])
     }
 
-    private static let listing: Set = ["created[gte]", "created[lte]", "limit", "starting_after", "expand[]"]
+    static let listing: Set = ["created[gte]", "created[lte]", "limit", "starting_after", "expand[]"]
 
     /// Lists the newest first, `limit` (10) on a page.
-    private static func list(_ call: FakeStripeServerCall, _ all: [(String, Int64, [String: Any])]) -> IncomingReply {
+    static func list(_ call: FakeStripeServerCall, _ all: [(String, Int64, [String: Any])]) -> IncomingReply {
         let from = call.values["created[gte]"].flatMap { Int64($0) } ?? .min
         let until = call.values["created[lte]"].flatMap { Int64($0) } ?? .max
         var fitting = Array(all.filter { ($0.1 >= from) && ($0.1 <= until) }.reversed())
@@ -194,7 +214,7 @@ extension FakeStripeServer {
 }
 
 extension IncomingReply {
-    fileprivate static func unknown(_ parameter: String) -> IncomingReply {
+    static func unknown(_ parameter: String) -> IncomingReply {
         .stripe(400, "invalid_request_error", "parameter_unknown", "Received unknown parameter: \(parameter)")
     }
 }

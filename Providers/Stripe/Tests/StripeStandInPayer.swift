@@ -19,8 +19,10 @@ extension FakeStripeServer {
                     known.map { state.intents[$0] }
                     ?? Intent(
                         id: state.id("pi"), amount: session.amount, currency: session.currency,
-                        metadata: session.intentMetadata, created: session.created, session: session.id)
+                        metadata: session.intentMetadata, created: session.created, session: session.id,
+                        customer: session.customer, isForFuture: session.isForFuture)
                 Self.pay(&intent, succeed)
+                if succeed { Self.keepMethod(of: &intent, &state) }
                 if let known { state.intents[known] = intent } else { state.intents.append(intent) }
                 state.sessions[index].intent = intent.id
                 if succeed { (state.sessions[index].status, state.sessions[index].paid) = ("complete", "paid") }
@@ -30,6 +32,11 @@ extension FakeStripeServer {
                 state.intents[index].status.hasPrefix("requires_")
             else { return false }
             Self.pay(&state.intents[index], succeed)
+            if succeed {
+                var intent = state.intents[index]
+                Self.keepMethod(of: &intent, &state)
+                state.intents[index] = intent
+            }
             return true
         }
     }
@@ -72,7 +79,8 @@ extension FakeStripeServer {
 
     /// Makes an event's body like Stripe.
     static func event(
-        _ type: String, _ object: Any, id: String = "evt_1", livemode: Bool = false, account: String? = nil
+        _ type: String, _ object: Any, id: String = "evt_1", livemode: Bool = false, account: String? = nil,
+        before: [String: Any]? = nil
     ) -> Data {
         var fields: [String: Any] = [
             "id": id, "object": "event", "type": type, "api_version": "2026-10-28.endive", "livemode": livemode,
@@ -80,6 +88,7 @@ extension FakeStripeServer {
             "request": ["id": NSNull(), "idempotency_key": NSNull()],
         ]
         fields["account"] = account
+        if let before { fields["data"] = ["object": object, "previous_attributes": before] }
         return (try? JSONSerialization.data(withJSONObject: fields, options: [.sortedKeys, .prettyPrinted])) ?? Data()
     }
 

@@ -31,7 +31,7 @@ struct StripeStateTests {
             (#""status":"a word\n<b>""#, .pending(status: "unknown_status")),
             (
                 #""status":"requires_payment_method","last_payment_error":{"code":"card_declined","decline_code":"lost_card"}"#,
-                .tryFailed(reason: "lost_card")
+                .tryFailed(reason: "card_declined")
             ),
             (
                 #""status":"requires_payment_method","last_payment_error":{"type":"card_error","message":"x"}"#,

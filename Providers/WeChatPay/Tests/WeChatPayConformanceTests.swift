@@ -23,6 +23,6 @@ struct WeChatPayConformanceTests {
                 "another payment's reference gives none of its facts",
                 "the pay page shows the payment, and only its own form is understood",
                 "the pay page of an unknown payment does not exist",
-            ], "\(report)")
+            ] + ProviderConformance.mandateCheckNames, "\(report)")
     }
 }

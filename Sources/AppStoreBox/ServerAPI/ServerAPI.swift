@@ -23,15 +23,19 @@ package struct ServerAPI: Sendable {
     let reader: any ServerAPIReader
     let acts: any ServerAPIActs
     let clocks: Clocks
+    /// The reports of external purchases; nil where they are not taken.
+    let externalReports: (any ExternalReportBook)?
     private let limit = RequestLimit()
 
     package init(
-        _ signing: BoxSigning, reader: any ServerAPIReader, acts: any ServerAPIActs, clocks: Clocks
+        _ signing: BoxSigning, reader: any ServerAPIReader, acts: any ServerAPIActs, clocks: Clocks,
+        externalReports: (any ExternalReportBook)? = nil
     ) {
         self.signing = signing
         self.reader = reader
         self.acts = acts
         self.clocks = clocks
+        self.externalReports = externalReports
     }
 
     var app: BoxApp { signing.app }
@@ -74,6 +78,8 @@ package struct ServerAPI: Sendable {
         case .testStatus(let token): try await testStatus(token)
         case .notifications: try await notifications(request)
         case .verifyReceipt: try await verifyReceipt(request)
+        case .sendExternalReport: try await sendExternalReport(request)
+        case .externalReport(let id): try await findExternalReport(id)
         }
     }
 
@@ -93,6 +99,7 @@ package struct ServerAPI: Sendable {
 enum ServerAPIEndpoint: Equatable {
     case transaction(String), history(String), refunds(String), statuses(String), order(String), extend(String)
     case consumption(String), requestTest, testStatus(String), notifications, verifyReceipt
+    case sendExternalReport, externalReport(String)
 
     enum Found: Equatable {
         case found(ServerAPIEndpoint)
@@ -109,6 +116,10 @@ enum ServerAPIEndpoint: Equatable {
 
     private static func route(_ path: [String]) -> (method: String, ServerAPIEndpoint)? {
         if path == ["verifyReceipt"] { return ("POST", .verifyReceipt) }
+        if path == ["externalPurchase", "v1", "reports"] { return ("PUT", .sendExternalReport) }
+        if path.count == 4, path.starts(with: ["externalPurchase", "v1", "reports"]) {
+            return ("GET", .externalReport(path[3]))
+        }
         guard path.first == "inApps", path.count >= 4, let last = path.last else { return nil }
         return switch path.dropFirst().dropLast().joined(separator: "/") {
         case "v1/transactions": ("GET", .transaction(last))

@@ -41,7 +41,9 @@ package struct ServerAPIRequest: Sendable {
     /// Returns whether a path below the base is one of Apple's server API.
     ///
     /// The rest below the base belongs to the box's own page and calls.
-    package static func isServerAPI(_ path: String) -> Bool { path == "/verifyReceipt" || path.hasPrefix("/inApps/") }
+    package static func isServerAPI(_ path: String) -> Bool {
+        path == "/verifyReceipt" || path.hasPrefix("/inApps/") || path.hasPrefix("/externalPurchase/")
+    }
 
     func values(_ name: String) -> [String] { query.filter { $0.name == name }.map(\.value) }
 

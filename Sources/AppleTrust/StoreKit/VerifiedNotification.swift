@@ -21,6 +21,10 @@ public struct VerifiedNotification: Sendable {
     public let transaction: VerifiedTransaction?
     /// The renewal information of `transaction`, where there is one.
     public let renewalInfo: VerifiedRenewalInfo?
+    /// The token of a purchase outside of the App Store; nil in other notifications.
+    public let externalToken: VerifiedExternalToken?
+    /// The customer's Apple Account in the app, of a notification about a person; nil for other notifications.
+    public let appTransactionID: String?
 
     /// Fields of an unknown form or value; they count as absent.
     public let unreadFields: [String]
@@ -38,13 +42,15 @@ public struct VerifiedNotification: Sendable {
         environment = try Self.environment(content, audience)
         try audience.checkNumber(of: bundleID, content, environment)
         guard content.kind != .unknown else {
-            (status, transaction, renewalInfo) = (nil, nil, nil)
+            (status, transaction, renewalInfo, externalToken, appTransactionID) = (nil, nil, nil, nil, nil)
             unreadFields = claims.unread.names
             return
         }
         status = content.claims.code("status")
+        externalToken = content.kind == .externalToken ? VerifiedExternalToken(content.claims, of: bundleID) : nil
         let signed = try SignedParts(content.claims, verifier)
         (transaction, renewalInfo) = (signed.transaction, signed.renewalInfo)
+        appTransactionID = signed.appTransaction.flatMap { ClaimReader($0.text).id("appTransactionId") }
         unreadFields =
             claims.unread.names + (transaction?.unreadFields ?? []) + (renewalInfo?.unreadFields ?? [])
         try checkInner(appTransaction: signed.appTransaction)
@@ -106,8 +112,14 @@ public struct VerifiedNotification: Sendable {
                     .malformed, "the renewal information inside is another subscription's", at: .signedRenewalInfo)
             }
         }
-        if let appTransaction, ClaimReader(appTransaction.text).text("bundleId") != bundleID {
+        guard let appTransaction else { return }
+        let claims = ClaimReader(appTransaction.text)
+        guard claims.text("bundleId") == bundleID else {
             throw AppleRefusal(.wrongApp, "the app transaction inside is another app's", at: .app)
+        }
+        guard claims.text("receiptType").map({ $0 == environment.rawValue }) ?? true else {
+            throw AppleRefusal(
+                .wrongEnvironment, "the app transaction inside is another environment's", at: .signedAppTransactionInfo)
         }
     }
 }

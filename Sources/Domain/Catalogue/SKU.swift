@@ -69,6 +69,8 @@ package struct SKU: Hashable, Sendable {
     package var subscribeID: Int64?
     package var prices: [Money]
     package var appleProductIDs: [String]
+    /// The promotional offers on its Apple products that are signed for their audiences.
+    package var offers: [PromotionalOffer] = []
     package var options: [Option]
     package var units: [String: Int64]
     package var attributes: [String: JSONValue]
@@ -86,6 +88,8 @@ package struct SKU: Hashable, Sendable {
     package var graceDays: Int64
     package var consumption: Consumption
     package var once: Once
+    /// The name of its rate of tax in the settings of external purchases; nil for a SKU that is not sold so.
+    package var taxCategory: String?
     package var active: Bool
     package var localizations: [String: Localization]
 }
@@ -93,9 +97,10 @@ package struct SKU: Hashable, Sendable {
 extension SKU: Codable {
     private enum CodingKeys: String, CodingKey {
         case id, number, name, description, kind, tier, rank, prices, options, units, attributes, stacking, consumption,
-            once, active, renewal, period
+            once, active, renewal, period, offers
         case trialDays = "trial_days"
         case graceDays = "grace_days"
+        case taxCategory = "tax_category"
         case localizations
         case durationDays = "duration_days"
         case planCode = "plan_code"
@@ -121,6 +126,7 @@ extension SKU: Codable {
         subscribeID = try fields.decodeIfPresent(Int64.self, forKey: .subscribeID)
         prices = try fields.decodeIfPresent([Money].self, forKey: .prices) ?? []
         appleProductIDs = try fields.decodeIfPresent([String].self, forKey: .appleProductIDs) ?? []
+        offers = try fields.decodeIfPresent([PromotionalOffer].self, forKey: .offers) ?? []
         options = try fields.decodeIfPresent([Option].self, forKey: .options) ?? []
         units = try fields.decodeIfPresent([String: Int64].self, forKey: .units) ?? [:]
         attributes = try fields.decodeIfPresent([String: JSONValue].self, forKey: .attributes) ?? [:]
@@ -135,6 +141,7 @@ extension SKU: Codable {
         graceDays = try fields.decodeIfPresent(Int64.self, forKey: .graceDays) ?? Self.usualGraceDays
         consumption = try fields.decodeIfPresent(Consumption.self, forKey: .consumption) ?? .ignore
         once = try fields.decodeIfPresent(Once.self, forKey: .once) ?? .ever
+        taxCategory = try fields.decodeIfPresent(String.self, forKey: .taxCategory)
         active = try fields.decodeIfPresent(Bool.self, forKey: .active) ?? true
         localizations = try fields.decodeIfPresent([String: Localization].self, forKey: .localizations) ?? [:]
     }
@@ -166,6 +173,7 @@ extension SKU: Codable {
         try fields.encodeIfPresent(subscribeID, forKey: .subscribeID)
         try fields.encode(prices, forKey: .prices)
         try fields.encode(appleProductIDs, forKey: .appleProductIDs)
+        try fields.encode(offers, forKey: .offers)
         try fields.encode(options, forKey: .options)
         try fields.encode(units, forKey: .units)
         try fields.encode(attributes, forKey: .attributes)
@@ -180,6 +188,7 @@ extension SKU: Codable {
         try fields.encode(graceDays, forKey: .graceDays)
         try fields.encode(consumption, forKey: .consumption)
         try fields.encode(once, forKey: .once)
+        try fields.encodeIfPresent(taxCategory, forKey: .taxCategory)
         try fields.encode(active, forKey: .active)
         try fields.encode(localizations, forKey: .localizations)
     }

@@ -38,7 +38,7 @@ extension SKU {
                 "must be 1 to \(period.unit.longest) for the unit \(period.unit.rawValue)")
         }
         if renewal == .managed { try checkManaged() }
-        if let fault = givesNothing { throw fault }
+        if let fault = offersFault ?? givesNothing { throw fault }
         let sellsAPeriod = !(kind == .subscription && renewal == .onePeriod) || durationDays != nil
         try require(sellsAPeriod, "duration_days", "renewal one_period needs the period's number of days")
         return self
@@ -119,6 +119,9 @@ extension SKU {
             && units.allSatisfy { SKUCode($0.key) != nil && (1...1_000_000_000_000).contains($0.value) }
         guard unitsAreGood else {
             throw SKUFault(field: "units", reason: "at most 20 names like ids, each 1 to 1,000,000,000,000")
+        }
+        guard taxCategory.map({ SKUCode($0) != nil }) ?? true else {
+            throw SKUFault(field: "tax_category", reason: "must match [a-z0-9][a-z0-9_.-]{0,63}")
         }
         guard attributes.count <= 50 else { throw SKUFault(field: "attributes", reason: "at most 50") }
         guard !JSONValue.object(attributes).holdsNUL else {

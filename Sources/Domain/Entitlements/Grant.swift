@@ -27,7 +27,7 @@ package struct Grant: Identified, Sendable, Equatable {
     ///
     /// A grant that a refund or dispute revoked comes back when that is undone; one that an admin revoked does not.
     package struct Revocation: Hashable, Sendable {
-        package enum Reason: String, Sendable {
+        package enum Reason: String, Sendable, Codable {
             case refund, dispute, admin
         }
 

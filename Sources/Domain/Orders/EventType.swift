@@ -17,4 +17,5 @@ package enum EventType: String, Sendable, CaseIterable {
     case subscriptionPriceChange = "subscription.price_change"
     case entitlementsChanged = "entitlements.changed"
     case balanceOverdrawn = "balance.overdrawn"
+    case consentRescinded = "consent.rescinded"
 }

@@ -56,6 +56,8 @@ public struct Order: Identified, Sendable {
     package var closedAt: Timestamp?
     /// The managed subscription of which it pays a period; nil for other orders.
     package var period: SubscriptionPeriod?
+    /// Its sale outside of the App Store with a token of Apple's; nil for other orders.
+    package var external: ExternalSale?
 
     /// The period of a managed subscription that an order pays.
     package struct SubscriptionPeriod: Hashable, Sendable {

@@ -64,6 +64,8 @@ public struct StorePurchase: Sendable, Equatable, Codable {
     public var commitmentEndsAt: Int64?
     /// The store's id of a subscription's period, the same for all transactions of it; nil for other purchases.
     public var webOrderLineItemID: String?
+    /// The store's id of the customer's account in this app; nil where the store named none.
+    public var appTransactionID: String?
     /// The receipt from which this was read; nil where the store signed the transaction itself.
     ///
     /// A receipt says less about a transaction than a signed transaction does, so the signed one counts, whenever it

@@ -32,6 +32,8 @@ public struct StoreRenewal: Sendable, Equatable, Codable {
     public var currency: Currency?
     /// The end of a commitment that is billed by the month.
     public var commitmentEndsAt: Int64?
+    /// The store's id of the customer's account in this app; nil where the store named none.
+    public var appTransactionID: String?
 
     public init(environment: Environment, originalTransactionID: String, signedAt: Int64) {
         self.environment = environment

@@ -111,6 +111,8 @@ package struct SessionSale: Sendable, Equatable {
     package var metadata: [String: String]
     /// The storefront of the payer in ISO 3166 alpha-3.
     package var storefront: String?
+    /// The token of Apple's with which its orders are sold outside of the App Store; nil for none.
+    package var externalToken: ID<ExternalToken>?
 
     package init(
         skus: [SKUCode] = [], quantity: Int64 = 1, days: Int64? = nil, currency: Currency? = nil,

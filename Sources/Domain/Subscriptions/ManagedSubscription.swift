@@ -20,7 +20,7 @@ package struct ManagedSubscription: Sendable, Equatable {
         case ended
     }
 
-    package enum EndReason: String, Sendable, CaseIterable {
+    package enum EndReason: String, Sendable, Codable, CaseIterable {
         case canceled, refunded, disputed, erased, lapsed, duplicate
         case paymentFailed = "payment_failed"
         /// A subscription of a store took its place.
@@ -41,12 +41,17 @@ package struct ManagedSubscription: Sendable, Equatable {
     }
 
     /// The plan that takes the place of the present one at the next renewal, frozen when it was asked for.
-    package struct Change: Sendable, Equatable {
+    package struct Change: Sendable, Equatable, Codable {
         package let sku: SKUCode
         package let terms: OrderTerms
         package let price: Money
         package let period: BillingPeriod
         package let graceDays: Int64
+
+        private enum CodingKeys: String, CodingKey {
+            case sku, terms, price, period
+            case graceDays = "grace_days"
+        }
 
         package init(sku: SKUCode, terms: OrderTerms, price: Money, period: BillingPeriod, graceDays: Int64) {
             self.sku = sku

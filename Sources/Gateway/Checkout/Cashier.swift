@@ -116,12 +116,18 @@ package struct Cashier: Sendable {
     func payRenewal(
         _ order: ID<Order>, at account: AccountID, _ request: RetryRequest, user: ExternalUserID?, context: CallContext
     ) async throws(GatewayError) -> PaymentContract {
-        try check(returnURL: request.returnURL)
+        try check(request)
         guard let user, let found = try await store.read({ db in try db.orders.find(order) }), found.state == .open
         else { throw .orderNotOpen }
         var request = request
         request.provider = account.rawValue
         return try await attempt(found, request, user: user, context: context)
+    }
+
+    /// - Throws: `invalidRequest` for an address that is neither allowed nor the caller's own page.
+    func check(_ request: RetryRequest) throws(GatewayError) {
+        if let page = request.page, request.returnURL == page { return }
+        try check(returnURL: request.returnURL)
     }
 
     /// - Throws: `invalidRequest` for an address that the configuration does not allow.

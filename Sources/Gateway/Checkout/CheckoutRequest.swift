@@ -20,6 +20,8 @@ package struct CheckoutRequest: Sendable {
     package var metadata: [String: String]
     /// The payer's address; nil where it is not known.
     package var payerAddress: IPAddress?
+    /// The token of Apple's with which is bought outside of the App Store; nil for none.
+    package var external: ExternalClaim?
     /// The session that orders, which has checked the return address; nil for other callers.
     var session: SessionOrder?
 
@@ -54,6 +56,8 @@ package struct RetryRequest: Sendable {
     package var payerAddress: IPAddress?
     /// The session that makes the attempt, which has checked the return address; nil for other callers.
     var session: ID<Session>?
+    /// The page of the calling session, to which it may return whatever `return_urls` says; nil for none.
+    package var page: String?
 
     package init(
         platform: Platform, currency: Currency?, provider: String?, accept: Set<ContractType>, returnURL: String?,

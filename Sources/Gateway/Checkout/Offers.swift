@@ -8,6 +8,8 @@ struct Offer: Sendable {
     let code: SKUCode
     let quote: Quote
     let candidates: CandidateAccounts
+    /// The sale outside of the App Store; nil for others.
+    var external: ExternalTerms?
 
     /// The terms of the order, with the SKU's name in the payer's language where the SKU has it.
     func terms(in locale: String?) -> OrderTerms {
@@ -22,6 +24,7 @@ struct Offer: Sendable {
 struct Offers: Sendable {
     let store: StoreAccess
     let accounts: Accounts
+    let time: BusinessTime
 
     /// Prices a SKU and finds the accounts that can take the payment.
     ///
@@ -31,15 +34,28 @@ struct Offers: Sendable {
         let (found, overrides) = try await skuAndOverrides(code)
         guard let sku = found, sku.active else { throw .skuNotFound(request.sku) }
         let (quote, appleOnly) = try quote(sku, request)
-        let need = SelectionNeed(
+        let external = try await external(request, sku)
+        var need = SelectionNeed(
             sku, days: quote.days, quantity: request.quantity, amount: quote.amount, platform: request.platform,
             accepts: appleOnly ? request.accept.intersection([.appleIAP]) : request.accept, provider: request.provider,
             user: user.rawValue)
+        if let external { need.sellOutside(in: external.token.environment) }
         let candidates = candidates(for: need, with: overrides)
         if appleOnly && candidates.accounts.isEmpty {
             throw .invalidRequest(field: "days", reason: Self.optionIsNeeded(of: sku))
         }
-        return Offer(sku: sku, code: code, quote: quote, candidates: candidates)
+        return Offer(sku: sku, code: code, quote: quote, candidates: candidates, external: external)
+    }
+
+    /// Checks the claim that a checkout is sold outside of the App Store; nil where it makes none.
+    private func external(_ request: CheckoutRequest, _ sku: SKU) async throws(GatewayError) -> ExternalTerms? {
+        guard let claim = request.external else { return nil }
+        var kept: ExternalToken?
+        if case .kept(let id) = claim.token {
+            kept = try await store.read { db in try db.externalPurchases.find(id) }
+        }
+        return try ExternalAccounts(registry: accounts.providers.registry).terms(
+            claim, sku, request.currency, kept: kept, at: time.now)
     }
 
     /// Reads a SKU and the admins' changes of accounts together.
@@ -82,10 +98,11 @@ struct Offers: Sendable {
         guard let sku = found else { throw .skuNotFound(order.sku.rawValue) }
         // An order without an option can only be completed by a product that Apple sells.
         let needsApple = order.days == nil && !sku.options.isEmpty
-        let need = SelectionNeed(
+        var need = SelectionNeed(
             sku, days: order.days, quantity: order.quantity, amount: amount, platform: request.platform,
             accepts: needsApple ? request.accept.intersection([.appleIAP]) : request.accept, provider: request.provider,
             user: user.rawValue)
+        if order.external != nil { need.sellOutside(in: order.environment) }
         return candidates(for: need, with: overrides)
     }
 
@@ -130,6 +147,12 @@ extension SelectionNeed {
             hasAppleProducts: !sku.appleOffer(days: days).isEmpty, quantity: quantity, amount: amount,
             platform: platform, accepts: accepts, provider: provider, user: user)
         isManaged = sku.renewal == .managed
+    }
+
+    /// Restricts the sale to accounts outside of the App Store in one environment.
+    mutating func sellOutside(in environment: Environment) {
+        self.environment = environment
+        accepts.remove(.appleIAP)
     }
 }
 

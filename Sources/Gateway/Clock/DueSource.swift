@@ -63,6 +63,7 @@ private struct WorkSource: DueSource {
             let times = [
                 try db.dueTimes.nextExpiry(after: time), try db.dueTimes.nextCheck(of: accounts, after: time),
                 try db.dueTimes.nextJob(of: kinds, after: time), try db.dueTimes.nextRenewal(after: time),
+                try db.dueTimes.nextExternalToken(after: time),
             ]
             return times.compactMap { $0 }.min()
         }

@@ -25,6 +25,8 @@ package enum JobKind: String, Sendable, CaseIterable {
     case reconcileSetup = "reconcile_setup"
     /// Revokes a mandate at its provider; the subject is the mandate.
     case revokeMandate = "revoke_mandate"
+    /// Reports what became of a token of an external purchase; the subject is the token.
+    case reportExternalPurchase = "report_external_purchase"
     /// Completes the work of an abandoned request.
     case completeRequest = "complete_request"
     /// Reconciles an account now, at an admin's request.
@@ -41,6 +43,9 @@ package enum JobKind: String, Sendable, CaseIterable {
     case grantUnmapped = "grant_unmapped"
     /// Applies store purchases again that earlier releases applied by other rules; the subject is empty.
     case regradePurchases = "regrade_purchases"
+    /// Reads from the sealed evidence of earlier releases' purchases which customer of the store bought; the subject is
+    /// empty.
+    case nameAppTransactions = "name_app_transactions"
     /// Finds orders, payments, refunds and requests that are due, and makes their jobs.
     case findWork = "find_work"
     /// Announces changes of entitlements that time alone makes.
@@ -70,8 +75,8 @@ package enum JobKind: String, Sendable, CaseIterable {
     var isEndless: Bool {
         switch self {
         case .deliverWebhook, .retryDeliveries, .endDeliveries, .replayNotifications, .checkSubscription,
-            .grantUnmapped, .regradePurchases, .renewSubscription, .announceRenewal, .revokeMandate,
-            .announcePrices, .checkHeldCharges:
+            .grantUnmapped, .regradePurchases, .nameAppTransactions, .renewSubscription, .announceRenewal,
+            .revokeMandate, .announcePrices, .checkHeldCharges, .reportExternalPurchase:
             true
         default: Self.standing.contains(self)
         }
@@ -96,6 +101,7 @@ package enum JobKind: String, Sendable, CaseIterable {
         case .renewSubscription: [60, 300, 3_600, 21_600]
         case .announceRenewal, .announcePrices: [5, 60, 3_600]
         case .checkHeldCharges: [30, 60, 300, 900]
+        case .reportExternalPurchase: [3, 5, 10, 30, 60, 300, 900, 3_600]
         case .revokeMandate: [60, 300, 3_600, 21_600, 86_400]
         case .expireOrder, .reconcilePayment, .reconcileRefund, .reconcileSetup, .completeRequest:
             [60, 300, 3_600, 21_600] + Array(repeating: 86_400, count: 7)
@@ -109,7 +115,7 @@ package enum JobKind: String, Sendable, CaseIterable {
         case .dispatchEvents, .deliverWebhook, .retryDeliveries: [1, 5, 15]
         case .endDeliveries: [5, 15, 60]
         case .sealAudit, .applyRetention: [60, 300]
-        case .grantUnmapped, .regradePurchases: [60, 300, 3_600]
+        case .grantUnmapped, .regradePurchases, .nameAppTransactions: [60, 300, 3_600]
         }
     }
 }

@@ -22,6 +22,7 @@ package struct WorkFinder: Sendable {
         (.processNotification, .storedNotifications), (.expireOrder, .expiredOrders),
         (.completeRequest, .abandonedRequests), (.renewSubscription, .managedSubscriptions),
         (.announceRenewal, .renewalNotices), (.reconcileSetup, .setups), (.revokeMandate, .mandates),
+        (.reportExternalPurchase, .externalTokens),
     ]
 
     /// Makes the jobs of all work that is due.
@@ -114,6 +115,9 @@ package struct WorkFinder: Sendable {
         }
         try await store.write { tx in
             for job in jobs { try tx.jobs.ensure(job.id, kind: job.kind, subject: "", at: now) }
+            // A restart is how an operator says that a refused key was mended, or set.
+            try tx.externalPurchases.endHold(of: nil)
+            try tx.externalPurchases.lookAtDue(at: now)
             for job in missed {
                 try tx.jobs.enqueue(
                     job.id, kind: JobKind.replayNotifications.rawValue, subject: job.subject, delay: 0, at: now)

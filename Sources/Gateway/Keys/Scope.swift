@@ -23,7 +23,7 @@ extension EventType {
         case .purchaseAttached, .purchaseTransferred, .purchaseUnmapped, .subscriptionChanged,
             .subscriptionPaymentFailed,
             .subscriptionRenewalUpcoming, .subscriptionPriceChange, .entitlementsChanged,
-            .balanceOverdrawn:
+            .balanceOverdrawn, .consentRescinded:
             .entitlementsRead
         }
     }

@@ -34,6 +34,11 @@ package struct SealedSecrets: Sendable {
             SealedColumn("purchases", "evidence", key: ["environment", "key"], further: ["transaction_id"]),
             { "purchases.evidence/\($0.key[0])/\($0.further[0])" }
         ),
+        (
+            SealedColumn(
+                "offer_signatures", "answer", key: ["user_id", "account", "product_id", "offer_id", "format"]),
+            { SignedOffers.place($0.key) }
+        ),
         (SealedColumn("receipts", "evidence", key: ["digest"]), { "receipts.evidence/\($0.key[0])" }),
         (SealedColumn("box_meta", "authority", key: ["name"]), { "box_meta.authority/\($0.key[0])" }),
         (SealedColumn("snapshot_keys", "secret", key: ["kid"]), { SnapshotKey.place($0.key[0]) }),

@@ -82,4 +82,6 @@ extension LiveChanges {
 /// Collects the changes of one transaction.
 final class ChangedSubjects {
     var changes = LiveChanges()
+    /// The tokens of external purchases whose orders were changed.
+    var externalTokens: Set<ID<ExternalToken>> = []
 }

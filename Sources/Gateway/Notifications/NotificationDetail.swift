@@ -126,6 +126,13 @@ extension NotificationDetail.Fact {
                 case .ended: ("ended", nil)
                 }
             self.init(type: "mandate.\(word)", subject: report.subscription.rawValue, detail: detail ?? "")
+        case .externalToken(let notice):
+            self.init(
+                type: notice.isReminder ? "external_token.reminder" : "external_token.created",
+                subject: notice.token.externalPurchaseID, detail: notice.token.type ?? "")
+        case .consent(let rescission):
+            self.init(
+                type: "consent.rescinded", subject: "apptx_\(rescission.appTransactionID)", detail: rescission.bundleID)
         case .store(let statement):
             let subject = statement.purchase?.originalTransactionID ?? statement.renewal?.originalTransactionID ?? ""
             let type = statement.asksForConsumption ? "consumption" : statement.purchase == nil ? "renewal" : "purchase"

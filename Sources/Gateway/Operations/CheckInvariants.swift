@@ -1,3 +1,4 @@
+package import Domain
 package import Store
 
 /// A contradiction between stored facts: a violated invariant of `docs/domain.md` section 10.
@@ -16,10 +17,18 @@ package struct InvariantCheck: Sendable {
     let store: Store
     /// True where the configuration is for production, in which no box's purchases belong.
     let isProduction: Bool
+    /// The rule for a managed subscription beside one of a store; nil where it is not checked.
+    let overlap: BillingSettings.Overlap?
+    /// The real time, by which what has lasted too long is found; nil where that is not checked.
+    let time: TimeSource?
 
-    package init(store: Store, isProduction: Bool = false) {
+    package init(
+        store: Store, isProduction: Bool = false, overlap: BillingSettings.Overlap? = nil, time: TimeSource? = nil
+    ) {
         self.store = store
         self.isProduction = isProduction
+        self.overlap = overlap
+        self.time = time
     }
 
     package func run() async throws -> [Violation] {
@@ -32,6 +41,7 @@ package struct InvariantCheck: Sendable {
             }
         }
         return try await found + checkAudit() + checkSeals() + checkOrders() + checkBoundaries() + checkBox()
+            + checkExternalPurchases() + checkSubscriptions()
     }
 
     /// Finds purchases of an App Store in a box, which nobody paid, in a database for production.

@@ -54,6 +54,12 @@ struct OrderWriter {
             environment: environment, partner: partner, returnURL: request.returnURL,
             metadata: request.metadata, createdAt: now, expiresAt: now.adding(seconds: minutes * 60))
         if let managed { order = try settlement.managed.open(managed, for: order) }
+        if let external = offer.external {
+            let token = try settlement.external.keep(
+                external.token, at: external.account, for: userID, source: .checkout)
+            order.external = ExternalSale(
+                token: token.id, storefront: external.storefront, taxRate: external.taxRate)
+        }
         try tx.orders.insert(order)
         if let next = request.session { try insert(order, as: next) }
         try tx.bind(context, to: order.id.rawValue)

@@ -89,6 +89,18 @@ struct PaymentAttempts: Sendable {
         return counts ? report : nil
     }
 
+    /// Queries the current state of a payment.
+    ///
+    /// A charge of a mandate that its provider does not know is withdrawn, so that it can never take effect and the next
+    /// try can begin; a payment that a payer opens may still be on its way.
+    func query(_ record: PaymentRecord, audit: AuditContext) async throws(GatewayError) -> PaymentReport? {
+        let isCharge = record.mandate != nil
+        return try await ask(record.payment, audit: audit) { client, reference in
+            guard let report = try? await client.query(reference) else { return nil }
+            guard isCharge, report.outcome == .notFound else { return report }
+            return (try? await client.cancel(reference)) ?? report
+        }
+    }
 }
 
 extension PaymentReport {

@@ -33,7 +33,10 @@ struct PaymentLedger {
             if report.outcome == .processing { try recordProcessing(locked, from: account) }
         case .failed(let reason):
             try move(.failed, locked, from: account, detail: reason)
-            if locked.record.mandate != nil, locked.belongs(to: account), !locked.payment.state.isFinal {
+            if let mandate = locked.record.mandate, locked.belongs(to: account), !locked.payment.state.isFinal {
+                if reason == PaymentReport.mandateEnded {
+                    _ = try tx.mandates.move(mandate, from: .active, to: .dead)
+                }
                 try entitlements.managed.refused(locked.order, by: locked.payment, report.refusal ?? .soft)
             }
         case .cancelled:
@@ -119,7 +122,8 @@ struct PaymentLedger {
         if let anomaly = move.anomaly, anomaly != .latePayment || order.state != .paid {
             try log.record(anomaly, order, "\(payment.id) succeeded after \(payment.state.rawValue)")
         }
-        try pay(order, with: payment, leaving: mandate)
+        // A charge leaves nothing behind, whatever its report says: a mandate of its own would replace the one that it used.
+        try pay(order, with: payment, leaving: locked.record.mandate == nil ? mandate : nil)
         try refunds.recount(payment.id, order)
         try entitlements.recompute(order.id)
     }

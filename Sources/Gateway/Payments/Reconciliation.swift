@@ -65,15 +65,15 @@ package struct Reconciliation: Sendable {
             let found = try db.orders.find(order)
             return (
                 try found?.state == .open && db.orders.hasExpired(order, at: now) ? found : nil,
-                try db.payments.list(of: order).value().map(\.payment), try db.refunds.list(of: order).value(),
+                try db.payments.list(of: order).value(), try db.refunds.list(of: order).value(),
                 try found.flatMap { try OpenedSetupRecord.waiting(for: $0, from: db) }
             )
         }
         if let setup { _ = try await setups.settle(setup, cancels: expired != nil, audit: audit) }
         if expired == nil {
-            for payment in payments where !payment.state.isFinal {
+            for record in payments where !record.payment.state.isFinal {
                 try JobLease.requireRunning()
-                try await attempts.ask(payment, audit: audit) { try? await $0.query($1) }
+                _ = try await attempts.query(record, audit: audit)
             }
         }
         for refund in refunds where !refund.state.isFinal { try await sending.sendAmongOthers(refund.id, audit: audit) }
@@ -121,17 +121,19 @@ package struct Reconciliation: Sendable {
     func reconcilePayment(_ job: ClaimedJob) async throws(GatewayError) -> JobOutcome {
         guard let id = ID<Payment>(job.subject) else { return .done }
         let now = time.now
-        let found = try await store.read { db -> (payment: Payment, isDone: Bool)? in
-            guard let payment = try db.payments.find(id).value()?.payment, let order = try db.orders.find(payment.order)
+        let found = try await store.read { db -> (record: PaymentRecord, isDone: Bool)? in
+            guard let record = try db.payments.find(id).value(),
+                let order = try db.orders.find(record.payment.order)
             else { return nil }
+            let payment = record.payment
             // The job that closes an expired order queries its payments.
             let isClosing = try order.state == .open && db.orders.hasExpired(order.id, at: now)
             let isOld = payment.createdAt.adding(days: Self.hangingDays) < now
             let isHanging = order.state != .open && payment.state != .unknown && isOld
-            return (payment, payment.state.isFinal || isClosing || isHanging)
+            return (record, payment.state.isFinal || isClosing || isHanging)
         }
         guard let found, !found.isDone else { return .done }
-        let report = try await attempts.ask(found.payment, audit: job.audit) { try? await $0.query($1) }
+        let report = try await attempts.query(found.record, audit: job.audit)
         guard report != nil else { throw .providerUnavailable }
         let isFinal = try await store.read { db in try db.payments.find(id).value()?.payment.state.isFinal ?? true }
         return isFinal ? .done : .pending

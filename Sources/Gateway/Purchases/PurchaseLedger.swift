@@ -292,6 +292,7 @@ extension PurchaseLedger {
                 try ConsumptionRequests(log: log).accept(purchase, at: source.account, owner: owner)
             }
         }
+        if let id = statement.renewal?.appTransactionID { try tx.appTransactions.name(subject, id) }
         guard isNews, let owner,
             let known = try tx.purchases.list(subject.environment, original: subject.original).first?.purchase
         else { return }

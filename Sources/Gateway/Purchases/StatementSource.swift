@@ -29,7 +29,11 @@ extension ProviderRegistry {
 
 extension StorePurchase {
     /// The context to which the sealed evidence of this purchase is bound.
-    var evidenceContext: String { "purchases.evidence/\(environment.rawValue)/\(transactionID)" }
+    var evidenceContext: String { Self.evidenceContext(environment, transactionID) }
+
+    static func evidenceContext(_ environment: Environment, _ transactionID: String) -> String {
+        "purchases.evidence/\(environment.rawValue)/\(transactionID)"
+    }
 }
 
 extension StoreSubject {

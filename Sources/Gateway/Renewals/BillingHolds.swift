@@ -139,9 +139,12 @@ extension ManagedSubscriptionLedger {
             order = open
         } else {
             guard try tx.orders.find(charge.order) == nil else { return }
+            let plan = subscription.change
+            var terms = plan?.terms ?? subscription.terms
+            terms.days = nil
             order = Order(
-                id: charge.order, user: user, origin: .renewal, sku: subscription.sku, quantity: 1,
-                terms: subscription.terms, days: nil, amount: charge.amount, state: .open, platform: .web,
+                id: charge.order, user: user, origin: .renewal, sku: plan?.sku ?? subscription.sku, quantity: 1,
+                terms: terms, days: nil, amount: charge.amount, state: .open, platform: .web,
                 environment: subscription.environment, partner: subscription.partner, returnURL: nil, metadata: [:],
                 createdAt: log.now, expiresAt: log.now.adding(seconds: subscription.orderLifetime(settings)))
             order.period = Order.SubscriptionPeriod(subscription: id, index: charge.periodIndex)

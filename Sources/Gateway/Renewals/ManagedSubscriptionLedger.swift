@@ -56,9 +56,10 @@ struct ManagedSubscriptionLedger {
     ///
     /// - Parameters:
     ///   - cause: the cause of the event; nil for a change that users do not see.
-    ///   - detail: the contents of the entry in its timeline.
+    ///   - facts: the contents of the entry in its history, from which `check` and `replay` rebuild it.
     func save(
-        _ changed: Standing, _ cause: ManagedSubscription.ChangeCause?, detail: String = "",
+        _ changed: Standing, _ cause: ManagedSubscription.ChangeCause?,
+        _ facts: SubscriptionEntryFacts = SubscriptionEntryFacts(),
         revocation: Grant.Revocation?? = nil, suspended: Bool? = nil
     ) throws {
         var standing = changed
@@ -73,9 +74,7 @@ struct ManagedSubscriptionLedger {
         try schedule(&standing)
         try tx.managedSubscriptions.update(standing.record)
         if let cause {
-            try tx.managedSubscriptions.insertTimeline(
-                subscription.id,
-                TimelineEntry(at: log.now, type: cause.rawValue, detail: detail.stored(ChangeLog.detailLength)))
+            try append(.told(cause), facts, to: subscription.id)
             try log.audit(
                 subject: subscription.id.rawValue, "subscription.\(cause.rawValue)", before: "",
                 after: "period \(subscription.periodIndex) \(subscription.state.rawValue)", about: subscription.user)
@@ -88,22 +87,27 @@ struct ManagedSubscriptionLedger {
         }
     }
 
+    /// Appends an entry to a subscription's history, which nothing is told of.
+    func note(
+        _ cause: SubscriptionEntry.QuietCause, of id: ID<Subscription>, _ fill: (inout SubscriptionEntryFacts) -> Void
+    ) throws {
+        try append(.quiet(cause), SubscriptionEntryFacts(fill), to: id)
+    }
+
+    private func append(
+        _ cause: SubscriptionEntry.Kind, _ facts: SubscriptionEntryFacts, to id: ID<Subscription>
+    ) throws {
+        try tx.managedSubscriptions.insertEntry(SubscriptionEntry(at: log.now, cause: cause, facts: facts), of: id)
+    }
+
     private func writeGrant(_ standing: inout Standing, revocation: Grant.Revocation??, suspended: Bool?) throws {
         let subscription = standing.subscription
         let order = try tx.managedSubscriptions.newestPaidOrder(of: subscription.id)
         let known = standing.grant
         var grant = Grant(
-            id: known?.id ?? log.ids.make(), user: subscription.user, sku: subscription.sku, kind: .subscription,
-            tier: subscription.terms.tier, rank: subscription.terms.rank,
-            source: Grant.Source(kind: .managedSubscription, id: subscription.id.rawValue), order: order,
-            environment: subscription.environment, purchasedAt: known?.purchasedAt ?? subscription.periodStart,
-            term: .until(subscription.accessEnd(standing.facts)), stackGroup: nil,
-            attributes: subscription.terms.attributes)
+            known?.id ?? log.ids.make(), of: subscription, standing.facts,
+            begunAt: known?.purchasedAt ?? subscription.periodStart, order: order)
         grant.revocation = revocation ?? known?.revocation
-        grant.renewal = Grant.Renewal(
-            paidUntil: subscription.expiresAt,
-            isInBillingRetry: subscription.state == .running && subscription.isUndecided(standing.facts),
-            willRenew: subscription.willRenew, isUpgraded: false)
         _ = try tx.grants.upsert(grant)
         if let suspended, suspended != known?.suspended ?? false {
             try tx.grants.update(grant.id, revocation: grant.revocation, suspended: suspended)

@@ -191,20 +191,29 @@ struct MandateSetups: Sendable {
             let opened = try? settlements.billing.secrets.open(mandate)
         else { return .pending }
         let others = try await store.read { db in
-            try db.mandates.list(of: mandate.subscription).contains { $0.id != id && $0.state == .active }
+            try db.mandates.list(of: mandate.subscription).filter { $0.id != id && $0.state == .active }
         }
         let reference = MandateReference(
             subscription: opened.subscription, reference: opened.reference, customer: opened.customer,
-            ownsCustomer: opened.ownsCustomer && !others)
-        let isRevoked = await providers.perform { () async -> Bool in
-            let client = providers.client(of: account)
-            do throws(ProviderError) {
-                try await client.withMandates { provider throws(ProviderError) in try await provider.revoke(reference) }
-                return true
-            } catch {
-                return error == .unsupported
-            }
+            ownsCustomer: opened.ownsCustomer && others.isEmpty)
+        // The payer may have given the same means of payment again.
+        let isInUse = others.contains {
+            (try? settlements.billing.secrets.open($0).reference) == opened.reference
         }
+        let isRevoked =
+            isInUse
+            ? true
+            : await providers.perform { () async -> Bool in
+                let client = providers.client(of: account)
+                do throws(ProviderError) {
+                    try await client.withMandates { provider throws(ProviderError) in
+                        try await provider.revoke(reference)
+                    }
+                    return true
+                } catch {
+                    return error == .unsupported
+                }
+            }
         guard isRevoked else { return .pending }
         try await store.write { tx in _ = try tx.mandates.move(id, from: .revoking, to: .revoked) }
         return .done

@@ -100,6 +100,8 @@ extension ManagedSubscriptionLedger {
             partner: subscription.partner, returnURL: nil, metadata: [:], createdAt: log.now,
             expiresAt: log.now.adding(seconds: subscription.orderLifetime(settings)))
         order.period = Order.SubscriptionPeriod(subscription: subscription.id, index: subscription.periodIndex + 1)
+        // Renewals are reported on the token of the first order.
+        order.external = try tx.externalPurchases.sale(of: subscription.id)
         try tx.orders.insert(order)
         let amount = order.amount.map { "\($0)" } ?? ""
         let opened = try log.appendTimeline(order, "order.opened", amount)
@@ -123,7 +125,7 @@ extension ManagedSubscriptionLedger {
         else { return }
         standing.subscription.price = change.amount
         standing.record.priceChange = nil
-        try save(standing, .priceChange, detail: "\(change.amount)")
+        try save(standing, .priceChange, SubscriptionEntryFacts { $0.amount = change.amount })
     }
 
     /// Makes the intent to charge an order's mandate; without a mandate the order counts as refused.
@@ -166,6 +168,7 @@ extension ManagedSubscriptionLedger {
         guard var standing = try lock(id) else { return }
         if let notice = try notice(of: standing.record), notice.at <= log.now {
             standing.record.noticed = notice.contents
+            try note(.noticed, of: id) { $0.notice = notice.contents }
             let snapshot = try ManagedSnapshots.snapshot(standing, from: tx, at: log.now)
             try log.emit(
                 .subscriptionRenewalUpcoming, subject: id.rawValue, user: user, partner: standing.subscription.partner,

@@ -101,7 +101,12 @@ extension ManagedSubscriptionLedger {
         try log.audit(order, "order.paid", before: order.state.rawValue, after: "paid")
         if let overlap = try overlap(of: standing.subscription) { standing.subscription.cancellation = overlap }
         try log.emit(.orderPaid, order.id)
-        try save(standing, .started, detail: "\(order.id) trial")
+        let cancellation = standing.subscription.cancellation
+        let facts = SubscriptionEntryFacts {
+            $0.order = order.id
+            $0.cancellation = cancellation
+        }
+        try save(standing, .started, facts)
         try entitlements.recompute(order.id)
         if standing.subscription.cancellation == .replaced { try announceOverlap(standing) }
     }
@@ -125,8 +130,7 @@ extension ManagedSubscriptionLedger {
             try closeOrder(order, reason: reason ?? "cancelled")
         }
         guard standing.subscription.state == .pending else { return }
-        standing.subscription.end(.duplicate, at: log.now)
-        try tx.managedSubscriptions.update(standing.record)
+        try endBeforeBeginning(&standing, .duplicate)
     }
 
     // MARK: Mandates that come or go by themselves

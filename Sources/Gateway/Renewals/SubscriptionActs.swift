@@ -89,12 +89,12 @@ package struct SubscriptionActs: Sendable {
             if sku == subscription.sku.rawValue {
                 guard subscription.change != nil else { return }
                 changed.subscription.change = nil
-                return try managed.save(changed, .changeDropped, detail: sku)
+                return try managed.save(changed, .changeDropped)
             }
             let change = try managed.frozenPlan(sku, for: subscription)
             guard change != subscription.change else { return }
             changed.subscription.change = change
-            try managed.save(changed, .changeRequested, detail: sku)
+            try managed.save(changed, .changeRequested, SubscriptionEntryFacts { $0.plan = change })
         }
     }
 
@@ -102,7 +102,7 @@ package struct SubscriptionActs: Sendable {
     package func replacePaymentMethod(
         _ id: String, _ request: RetryRequest, by actor: SubscriptionActor, context: CallContext
     ) async throws(GatewayError) -> PaymentContract {
-        try cashier.check(returnURL: request.returnURL)
+        try cashier.check(request)
         for _ in 0..<2 {
             let found = try await running(id, by: actor)
             guard let open = try await openSetup(of: found.subscription.id) else { break }
@@ -166,13 +166,13 @@ package struct SubscriptionActs: Sendable {
         _ = try await running(id, by: actor)
     }
 
-    private func openSetup(of id: ID<Subscription>) async throws(GatewayError) -> OpenedSetupRecord? {
+    func openSetup(of id: ID<Subscription>) async throws(GatewayError) -> OpenedSetupRecord? {
         try await settlements.store.read { db in
             try db.setups.findOpen(of: id).flatMap { try OpenedSetupRecord.load($0, from: db) }
         }
     }
 
-    private func read(
+    func read(
         _ id: String, by actor: SubscriptionActor
     ) async throws(GatewayError) -> ManagedSubscriptionLedger.Standing {
         let found = try await settlements.store.read { db -> ManagedSubscriptionLedger.Standing? in

@@ -63,7 +63,7 @@ extension SubscriptionActs {
             }
             var changed = standing
             changed.subscription.extend(days: days)
-            try managed.save(changed, .extended, detail: "\(days) days")
+            try managed.save(changed, .extended, SubscriptionEntryFacts { $0.days = days })
         }
     }
 
@@ -87,6 +87,7 @@ extension SubscriptionActs {
             try managed.log.audit(
                 subject: changed.subscription.id.rawValue, "subscription.retried", before: "",
                 after: "try \(changed.subscription.tries + 1)", about: changed.subscription.user)
+            try managed.note(.retried, of: changed.subscription.id) { _ in }
             try managed.save(changed, nil)
         }
         return snapshot

@@ -156,7 +156,15 @@ package struct SubscriptionImport: Sendable {
         var standing = try ManagedSubscriptionLedger.standing(record, in: tx)
         standing.record = record
         if let overlap = try managed.overlap(of: subscription) { standing.subscription.cancellation = overlap }
-        try managed.save(standing, .imported, detail: imported.externalID)
+        let (opening, cancellation) = (
+            SubscriptionOpening(subscription, importedAs: imported.externalID), standing.subscription.cancellation
+        )
+        let facts = SubscriptionEntryFacts {
+            $0.opening = opening
+            $0.order = order.id
+            $0.cancellation = cancellation
+        }
+        try managed.save(standing, .imported, facts)
         guard let saved = try tx.managedSubscriptions.find(id) else { throw GatewayError.internalError }
         return try ManagedSnapshots.load(saved, from: tx, at: now)
     }

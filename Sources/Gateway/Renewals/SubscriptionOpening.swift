@@ -62,6 +62,8 @@ extension ManagedSubscriptionLedger {
             periodEnd: log.now.adding(plan.period, times: 1), partner: order.partner, createdAt: log.now)
         subscription.locale = plan.locale
         try tx.managedSubscriptions.insert(ManagedSubscriptionRecord(subscription))
+        let opening = SubscriptionOpening(subscription)
+        try note(.opened, of: subscription.id) { $0.opening = opening }
         var order = order
         order.period = Order.SubscriptionPeriod(subscription: subscription.id, index: 0)
         return order
@@ -75,6 +77,10 @@ extension ManagedSubscriptionLedger {
         record.subscription.account = account.id
         record.subscription.environment = account.environment
         try tx.managedSubscriptions.update(record)
+        try note(.moved, of: record.subscription.id) {
+            $0.account = account.id
+            $0.environment = account.environment
+        }
     }
 
     /// Writes the durable intent of a trial's set-up.

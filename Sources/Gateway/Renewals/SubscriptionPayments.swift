@@ -39,6 +39,11 @@ extension ManagedSubscriptionLedger {
     ) throws {
         guard var standing = try lock(period.subscription) else { return }
         let cause: ManagedSubscription.ChangeCause
+        var facts = SubscriptionEntryFacts {
+            $0.order = order.id
+            // Another amount that an admin accepted pays the order all the same.
+            $0.amount = order.amount
+        }
         let hadMandate = try tx.mandates.findActive(of: period.subscription) != nil
         if order.origin == .renewal {
             cause = standing.subscription.renew(paidAt: log.now)
@@ -59,7 +64,8 @@ extension ManagedSubscriptionLedger {
         if cause == .started, let overlap = try overlap(of: begun) {
             standing.subscription.cancellation = overlap
         }
-        try save(standing, cause, detail: "\(order.id) \(payment.amount)", revocation: .some(nil), suspended: false)
+        if cause == .started { facts.cancellation = standing.subscription.cancellation }
+        try save(standing, cause, facts, revocation: .some(nil), suspended: false)
         if standing.subscription.cancellation == .replaced { try announceOverlap(standing) }
     }
 
@@ -74,8 +80,14 @@ extension ManagedSubscriptionLedger {
             if standing.subscription.state != .running { try revoke(kept) }
         }
         guard standing.subscription.state == .pending else { return }
+        try endBeforeBeginning(&standing, reason)
+    }
+
+    /// Ends a subscription that nobody has seen.
+    func endBeforeBeginning(_ standing: inout Standing, _ reason: ManagedSubscription.EndReason) throws {
         standing.subscription.end(reason, at: log.now)
         try tx.managedSubscriptions.update(standing.record)
+        try note(.notBegun, of: standing.subscription.id) { $0.reason = reason }
     }
 
     /// Counts a refused charge of a renewal.
@@ -95,10 +107,14 @@ extension ManagedSubscriptionLedger {
 
     /// Writes a refusal with its two events.
     func saveRefusal(_ standing: Standing, order: ID<Order>?, payment: ID<Payment>?) throws {
-        try save(
-            standing, .paymentFailed,
-            detail: [standing.subscription.refusal?.rawValue, payment?.rawValue].compactMap(\.self).joined(
-                separator: " "))
+        let (refusal, retryDays) = (standing.subscription.refusal, settings.retryDays)
+        let facts = SubscriptionEntryFacts {
+            $0.refusal = refusal
+            $0.order = order
+            $0.payment = payment
+            $0.retryDays = order == nil ? nil : retryDays
+        }
+        try save(standing, .paymentFailed, facts)
         guard let saved = try tx.managedSubscriptions.find(standing.subscription.id) else { return }
         let failure = SubscriptionPaymentFailure(
             snapshot: try ManagedSnapshots.load(saved, from: tx, at: log.now), order: order, payment: payment)

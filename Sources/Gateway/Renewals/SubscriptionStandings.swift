@@ -6,7 +6,7 @@ import Store
 extension ManagedSubscriptionLedger {
     /// Follows a change of the refunds or disputes of one of its orders.
     func follow(_ order: Order, _ period: Order.SubscriptionPeriod, _ effect: Order.Standing) throws {
-        guard var standing = try lock(period.subscription), standing.subscription.state != .pending else { return }
+        guard var standing = try lock(period.subscription), standing.subscription.hasBegun else { return }
         let wasStopped = standing.subscription.isStoppedByDispute
         let isStopped = try tx.managedSubscriptions.isDisputed(period.subscription)
         if isStopped != wasStopped {
@@ -14,19 +14,31 @@ extension ManagedSubscriptionLedger {
         }
         guard try tx.managedSubscriptions.newestPaidOrder(of: period.subscription) == order.id else {
             // An older period's: nothing that is owned changes.
-            if isStopped != wasStopped { try save(standing, isStopped ? .suspended : .reinstated) }
-            return
+            guard isStopped != wasStopped else { return }
+            return try save(standing, isStopped ? .suspended : .reinstated, facts(of: order, standing))
         }
         if let reason = effect.revocation {
-            return try revoke(standing, reason)
+            return try revoke(standing, reason, order)
         }
-        if standing.facts.isRevoked { return try reinstate(standing) }
+        // An admin's revocation stays.
+        if let taken = standing.grant?.revocation, taken.reason != .admin { return try reinstate(standing, order) }
         guard effect.isSuspended != standing.facts.isSuspended || isStopped != wasStopped else { return }
-        try save(standing, effect.isSuspended ? .suspended : .reinstated, suspended: effect.isSuspended)
+        var facts = facts(of: order, standing)
+        facts.isSuspended = effect.isSuspended
+        try save(standing, effect.isSuspended ? .suspended : .reinstated, facts, suspended: effect.isSuspended)
+    }
+
+    /// The facts of an act that follows the refunds or disputes of an order.
+    private func facts(of order: Order, _ standing: Standing) -> SubscriptionEntryFacts {
+        SubscriptionEntryFacts {
+            $0.order = order.id
+            $0.isStopped = standing.subscription.isStoppedByDispute
+            $0.retryDays = settings.retryDays
+        }
     }
 
     /// Takes the running period back, and ends the subscription where it runs.
-    private func revoke(_ found: Standing, _ reason: Grant.Revocation.Reason) throws {
+    private func revoke(_ found: Standing, _ reason: Grant.Revocation.Reason, _ order: Order) throws {
         var standing = found
         let subscription = standing.subscription
         switch subscription.state {
@@ -37,15 +49,19 @@ extension ManagedSubscriptionLedger {
             guard [.refunded, .disputed].contains(subscription.endReason), !standing.facts.isRevoked else { return }
             standing.subscription.endedAt = min(log.now, subscription.periodEnd)
         }
+        var facts = facts(of: order, standing)
+        (facts.revocation, facts.isSuspended) = (reason, false)
         try save(
-            standing, .revoked, revocation: Grant.Revocation(at: log.now, reason: reason), suspended: false)
+            standing, .revoked, facts, revocation: Grant.Revocation(at: log.now, reason: reason), suspended: false)
     }
 
     /// Gives the access back that a refund that failed, or a dispute that was won after all, had taken.
-    private func reinstate(_ found: Standing) throws {
+    private func reinstate(_ found: Standing, _ order: Order) throws {
         var standing = found
         standing.subscription.reinstate()
-        try save(standing, .reinstated, revocation: .some(nil), suspended: false)
+        var facts = facts(of: order, standing)
+        (facts.isRestored, facts.isSuspended) = (true, false)
+        try save(standing, .reinstated, facts, revocation: .some(nil), suspended: false)
     }
 
     // MARK: Ends
@@ -65,7 +81,17 @@ extension ManagedSubscriptionLedger {
     func end(_ found: Standing, _ reason: ManagedSubscription.EndReason, at end: Timestamp) throws {
         var standing = found
         try close(&standing, reason, at: end)
-        try save(standing, .expired, detail: reason.rawValue)
+        try saveEnd(standing)
+    }
+
+    /// Writes an end, and announces it.
+    private func saveEnd(_ standing: Standing) throws {
+        let ended = standing.subscription
+        let facts = SubscriptionEntryFacts {
+            $0.reason = ended.endReason
+            $0.endedAt = ended.endedAt
+        }
+        try save(standing, .expired, facts)
     }
 
     func closeOrder(_ order: Order, reason: String) throws {
@@ -90,7 +116,11 @@ extension ManagedSubscriptionLedger {
             guard var standing = try lock(record.subscription.id) else { continue }
             let ran = standing.subscription.state == .running
             try close(&standing, .erased, at: log.now)
-            if ran { try save(standing, .expired, detail: "erased") }
+            if ran {
+                try saveEnd(standing)
+            } else {
+                try note(.notBegun, of: standing.subscription.id) { $0.reason = .erased }
+            }
         }
     }
 }

@@ -19,7 +19,7 @@ struct Explainer {
     /// Returns the facts, the oldest first; facts of the same second stay in the order of cause and effect.
     func facts() -> [Explanation.Fact] {
         let facts =
-            purchaseFacts() + source.orders.flatMap(orderFacts) + transferFacts()
+            purchaseFacts() + source.orders.flatMap(orderFacts) + transferFacts() + consentFacts()
             + subscriptionFacts() + grantFacts() + ledgerFacts()
         let sorted = facts.enumerated().sorted { ($0.element.at, $0.offset) < ($1.element.at, $1.offset) }
             .map(\.element)

@@ -54,6 +54,12 @@ extension Explainer {
         }
     }
 
+    func consentFacts() -> [Explanation.Fact] {
+        source.rescissions.map { at in
+            fact(at, RescindedConsents.action, language.ownership.consentWithdrawn(at.utcDate))
+        }
+    }
+
     /// Returns the time at which a purchase moved to another user; its later facts are not shown to this one.
     private func leftAt(_ record: PurchaseRecord) -> Timestamp? {
         guard let owner = record.user, owner != source.user else { return nil }

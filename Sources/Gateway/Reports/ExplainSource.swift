@@ -20,6 +20,8 @@ struct ExplainSource: Sendable {
     var orders: [OrderSnapshot] = []
     var purchases: [PurchaseRecord] = []
     var transfers: [Transfer] = []
+    /// The times at which the App Store said that the consent to use the app was withdrawn.
+    var rescissions: [Timestamp] = []
     /// The reasons of grants by hand.
     var reasons: [ID<Grant>: String] = [:]
     /// Oldest first.
@@ -55,6 +57,11 @@ struct ExplainSource: Sendable {
         source.balances = try db.wallets.balances(of: user).value()[.production] ?? [:]
         try source.readTransfers(of: user, from: db)
         try source.readReasons(of: user, from: db)
+        if sku == nil {
+            source.rescissions = try db.audit.listActs(
+                subject: user.rawValue, action: RescindedConsents.action, limit: 20
+            ).map(\.at)
+        }
         try source.readNames(from: db)
         return source
     }

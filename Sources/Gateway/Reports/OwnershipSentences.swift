@@ -89,6 +89,12 @@ struct OwnershipSentences: Sendable {
             "\(date)，“\(item)”的购买及其权益已转到另一账户。")
     }
 
+    func consentWithdrawn(_ date: String) -> String {
+        pick(
+            "On \(date), the App Store said that the consent to use the app was withdrawn; that takes nothing back.",
+            "\(date)，应用商店告知使用该应用的同意已被撤回；已拥有的内容不受影响。")
+    }
+
     // MARK: Grants
 
     func span(_ item: String, _ start: String, _ end: String?) -> String {

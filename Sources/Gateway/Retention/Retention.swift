@@ -41,7 +41,7 @@ struct Retention: Sendable {
         for (perishable, days) in [
             (.rawNotifications, policy.rawDays), (.refusedNotifications, Self.refusedDays),
             (.idempotencyKeys, policy.idempotencyDays), (.sessions, Self.sessionDays),
-            (.consoleSessions, 0),
+            (.consoleSessions, 0), (.offerSignatures, SignedOffers.lifeDays),
         ] as [(RetentionTable, Int64)] {
             let dropped = try await drop(perishable, olderThan: days)
             guard dropped > 0 else { continue }

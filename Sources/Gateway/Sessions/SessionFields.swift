@@ -14,6 +14,7 @@ package struct SessionFields: Sendable {
     /// The language of a subscription's terms where neither the call nor the session names one.
     package var termsLocale: String?
     package var metadata: [String: String]?
+    package var storefront: String?
     /// The payer's address; nil where it is not known.
     package var payerAddress: IPAddress?
 
@@ -59,11 +60,15 @@ struct SessionTerms: Sendable {
         let returnURL = try returnURL(fields.returnURL)
         if let locale = session.locale { try agree(fields.locale, locale, "locale") }
         try agree(fields.metadata, sale.metadata, "metadata")
+        if let storefront = fields.storefront { try agree(storefront, sale.storefront ?? "", "storefront") }
         var request = CheckoutRequest(
             sku: sku, quantity: sale.quantity, days: fields.days ?? sale.days ?? chosen, platform: sale.platform,
             currency: currency, provider: provider, accept: accept, returnURL: returnURL,
             locale: fields.locale ?? session.locale, metadata: sale.metadata, payerAddress: fields.payerAddress)
         request.termsLocale = request.locale ?? fields.termsLocale
+        if let token = sale.externalToken, let storefront = sale.storefront {
+            request.external = ExternalClaim(token: .kept(token), storefront: storefront)
+        }
         return request
     }
 

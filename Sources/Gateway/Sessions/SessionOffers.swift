@@ -83,7 +83,7 @@ struct SessionOffers: Sendable {
     func plans(of caller: AuthenticatedSession) async throws(GatewayError) -> SessionPlans {
         let (session, now) = (caller.session, time.now)
         let (sale, secrets) = (session.sale, secrets)
-        let (skus, overrides, grants, had, subscriptions) = try await store.read { db in
+        let (skus, overrides, grants, had, subscriptions, external) = try await store.read { db in
             let skus: [SKU]
             if sale.skus.isEmpty {
                 skus = try db.skus.listActive()
@@ -95,7 +95,8 @@ struct SessionOffers: Sendable {
             let free = try skus.filter { $0.once == .ever && $0.offeredPrices.contains(where: \.isZero) }
                 .compactMap(\.code).filter { try db.orders.hasFree(of: session.user, sku: $0) }
             let subscriptions = try SubscriptionHoldings(of: session.user, skus, at: now, secrets, in: db)
-            return (skus, try db.accounts.listOverrides().value(), grants, Set(free), subscriptions)
+            let external = try sale.externalToken.flatMap { try db.externalPurchases.find($0) }?.token.environment
+            return (skus, try db.accounts.listOverrides().value(), grants, Set(free), subscriptions, external)
         }
         let configured = accounts.configured(with: overrides)
         let running = EntitlementRules.fold(grants, now: now).entitlements.filter {
@@ -105,7 +106,7 @@ struct SessionOffers: Sendable {
         let owned = grants.filter { $0.term == .perpetual && $0.revocation == nil }
         let reading = PlanReading(
             sale: sale, user: caller.user, accounts: configured, owned: owned, hadFree: had, running: run,
-            subscriptions: subscriptions, now: now)
+            subscriptions: subscriptions, external: external, now: now)
         let serves = configured.contains {
             $0.enabled && $0.routing.weight > 0
                 && ($0.routing.platforms.isEmpty || $0.routing.platforms.contains(sale.platform))
@@ -126,6 +127,8 @@ private struct PlanReading {
     /// The SKUs of which the user has a running grant for real money.
     let running: Set<SKUCode>
     let subscriptions: SubscriptionHoldings
+    /// The environment of the token with which is sold outside of the App Store; nil for none.
+    let external: Environment?
     let now: Timestamp
 
     func plan(_ sku: SKU) -> SessionPlan? {
@@ -148,9 +151,11 @@ private struct PlanReading {
     private func ableAccounts(_ sku: SKU, _ prices: [Money]) -> [ConfiguredAccount] {
         let needs = prices.compactMap { price -> SelectionNeed? in
             guard let amount = try? price.multiplied(by: sale.quantity), !amount.isZero else { return nil }
-            return SelectionNeed(
+            var need = SelectionNeed(
                 sku, days: sale.days, quantity: sale.quantity, amount: amount, platform: sale.platform,
                 accepts: sale.accept, provider: sale.provider, user: user.rawValue)
+            if let external { need.sellOutside(in: external) }
+            return need
         }
         return accounts.filter { account in needs.contains { Selection.isAble(account, $0, among: accounts) } }
     }

@@ -20,6 +20,8 @@ package struct SessionRequest: Sendable {
     package let locale: String?
     /// The seconds until it expires; nil for the purpose's own.
     package let lifetime: Int64?
+    /// The token of Apple's that its checkouts hand on; nil for none.
+    package var external: ExternalClaim?
 
     package init(purpose: Session.Purpose, sale: SessionSale, locale: String?, lifetime: Int64?) {
         self.purpose = purpose
@@ -95,8 +97,12 @@ package struct Sessions: Sendable {
             let userID = try tx.users.ensure(user, candidate: ids.make(), at: settlements.time.now)
             try tx.users.lock(userID)
             try Self.makeRoom(for: userID, at: now, settlement)
+            var sale = request.sale
+            if let claim = request.external, case .given(let token, let account) = claim.token {
+                sale.externalToken = try settlement.external.keep(token, at: account, for: userID, source: .checkout).id
+            }
             let session = Session(
-                id: id, user: userID, purpose: request.purpose, maker: maker, sale: request.sale,
+                id: id, user: userID, purpose: request.purpose, maker: maker, sale: sale,
                 locale: request.locale, createdAt: now, expiresAt: expiresAt, readableUntil: expiresAt)
             try tx.sessions.insert(session, digest: Self.digest(token))
             try tx.bind(context, to: id.rawValue)

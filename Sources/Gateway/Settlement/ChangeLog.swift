@@ -22,6 +22,7 @@ struct ChangeLog {
         let entry = TimelineEntry(at: now, type: type, detail: detail.stored(Self.detailLength))
         try tx.orders.insertTimeline(order.id, entry, limit: limit)
         changed.changes.orders[order.id] = order.user
+        if let external = order.external { changed.externalTokens.insert(external.token) }
         return entry
     }
 

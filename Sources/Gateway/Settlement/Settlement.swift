@@ -67,6 +67,11 @@ struct Settlement {
             subscriptions: subscriptions, entitlements: entitlements)
     }
 
+    /// The tokens of purchases outside of the App Store.
+    var external: ExternalPurchaseLedger {
+        ExternalPurchaseLedger(log: log, registry: registry, followUps: followUps)
+    }
+
     /// Applies a provider's fact about a payment, refund or dispute; a store's statement is left to ``PurchaseLedger``.
     ///
     /// - Parameter isStored: true for a fact of a stored notification. Other facts are stored here, so that a rebuild
@@ -76,6 +81,10 @@ struct Settlement {
         switch fact {
         case .setup(let report): return try managed.apply(report, from: account)
         case .mandate(let report): return try managed.apply(report, from: account)
+        case .externalToken(let notice):
+            try external.apply(notice, from: account)
+            return true
+        case .consent(let rescission): return try RescindedConsents(log: log).apply(rescission)
         default: break
         }
         guard let payment = fact.payment, let locked = try LockedPayment.lock(payment, in: tx) else { return false }
@@ -84,7 +93,7 @@ struct Settlement {
         case .payment(let report): try payments.apply(report, from: account, to: locked)
         case .refund(let report): try refunds.apply(report, from: account, to: locked)
         case .dispute(let report): try disputes.apply(report, from: account, to: locked)
-        case .store, .setup, .mandate: return false
+        case .store, .setup, .mandate, .consent, .externalToken: return false
         }
         return true
     }
@@ -134,7 +143,7 @@ extension ProviderFact {
             case .accepted, .pending, .tryFailed: false
             }
         case .refund(let report): report.outcome != .pending
-        case .dispute, .store, .setup, .mandate: true
+        case .dispute, .store, .setup, .mandate, .consent, .externalToken: true
         }
     }
 

@@ -26,6 +26,7 @@ struct SettlementRunner: Sendable {
                 tx: tx, ids: ids, now: now, policies: policies, registry: registry, context: audit,
                 ownership: ownership, billing: billing)
             let result = try body(&settlement)
+            try settlement.external.lookAtChanged()
             let followUps = settlement.followUps
             return (result, (followUps.refunds, followUps.wakesWorkers, settlement.log.changed.changes))
         }

@@ -37,6 +37,7 @@ package struct Users: Sendable {
             }
             try settlement.managed.erase(id)
             try tx.sessions.erase(of: id, at: settlements.time.real.now)
+            try tx.externalPurchases.erase(id)
             try tx.users.erase(id)
             settlement.log.changed.changes.erased.insert(id)
             try tx.bind(context, to: id.rawValue)

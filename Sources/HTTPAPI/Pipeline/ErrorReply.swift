@@ -60,6 +60,11 @@ extension ErrorReply {
             self.init(
                 .unknownProduct, "The purchase is kept, but \(product.shown) is an unknown product.",
                 "购买已保留，但商品 \(product.shown) 未配置（unknown product）。")
+        case .productNotSold(let product):
+            self.init(.unknownProduct, "No SKU has the product \(product.shown).", "没有商品使用 \(product.shown)。")
+        case .notEligible:
+            self.init(
+                .conflict, "The offer is not for this user.", "该用户不符合此优惠的条件。", ["reason": .string("not_eligible")])
         case .purchaseBelongsToAnotherUser:
             self.init(
                 .purchaseBelongsToAnotherUser, "This purchase belongs to another user.", "该购买属于其他用户。")

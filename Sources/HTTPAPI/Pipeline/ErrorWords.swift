@@ -20,6 +20,8 @@ extension UnknownThing {
         case .contract: ("contract yet for", "支付合约")
         case .key: ("API key", "密钥")
         case .session: ("session", "会话")
+        case .externalToken: ("token of an external purchase", "外部购买令牌")
+        case .offer: ("offer", "优惠")
         }
     }
 }
@@ -31,6 +33,7 @@ extension SelectionRefusal {
         case .provider: ("no account has this id or kind", "没有这个账户或渠道")
         case .disabled: ("the account is not enabled", "账户未启用")
         case .platform: ("no account sells on this platform", "该平台没有可用的账户")
+        case .environment: ("no account is in the environment of the token", "没有账户处于该令牌的环境")
         case .currency: ("no account takes this currency", "没有账户支持该币种")
         case .sku: ("no account sells this SKU in this way", "没有账户以这种方式出售该商品")
         case .amount: ("no account can charge exactly this amount", "没有账户可以收取这个金额")
@@ -41,6 +44,10 @@ extension SelectionRefusal {
             )
         case .accept: ("the client accepts none of the contracts that fit", "客户端不接受任何可用的合约类型")
         case .unavailable: ("nobody can charge what the wallet hands over", "没有账户可以扣取该钱包的款项")
+        case .storefront:
+            ("nothing is sold outside of the App Store in this storefront", "该店面不提供 App Store 之外的购买")
+        case .taxCategory: ("the SKU has no tax_category", "商品没有设置 tax_category")
+        case .taxRate: ("the storefront has no rate for the SKU's tax_category", "该店面没有此商品税类的税率")
         }
     }
 }

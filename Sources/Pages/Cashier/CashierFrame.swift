@@ -81,6 +81,9 @@ package struct CashierFrame: Sendable {
         self.now = now
     }
 
+    /// The path of another page that shows the state; nil for the cashier's own.
+    var page: String?
+
     /// The path of the page, where forms are posted.
-    var address: String? { session.map { "/pay/s/\($0.id)" } }
+    var address: String? { page ?? session.map { "/pay/s/\($0.id)" } }
 }

@@ -41,6 +41,11 @@ struct PageTexts: Sendable {
         table = data.flatMap { try? JSONDecoder().decode([String: String].self, from: $0) } ?? [:]
     }
 
+    private init(table: [String: String]) { self.table = table }
+
+    /// Returns this table with the texts of another one over its own.
+    func overlaid(with other: PageTexts) -> PageTexts { PageTexts(table: table.merging(other.table) { $1 }) }
+
     /// Returns the text of a key; the key where there is none, which a test of every state finds.
     subscript(key: String) -> String { table[key] ?? "{\(key)}" }
 

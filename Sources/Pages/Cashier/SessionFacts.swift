@@ -41,14 +41,21 @@ package struct OrderFacts: Decodable, Sendable {
         }
 
         let id: String
-        let provider: String
+        package let provider: String
         let status: String
         let failure: Failure?
+    }
+
+    struct RefundLine: Decodable, Sendable {
+        let status: String
+        let amount: Money
+        let created_at: Timestamp
     }
 
     package let id: String
     package let status: String
     let next_action: String
+    let origin: String?
     package let sku: String
     let quantity: Int64
     let days: Int64?
@@ -56,9 +63,17 @@ package struct OrderFacts: Decodable, Sendable {
     let amount: Money?
     let charged: Money?
     let refunded: Money?
-    let provider: String?
+    /// The tax that the charge contains; nil where it is not known.
+    let tax: Money?
+    package let provider: String?
+    package let subscription_id: String?
+    let created_at: Timestamp?
     let paid_at: Timestamp?
-    let payments: [Attempt]
+    package let payments: [Attempt]
+    let refunds: [RefundLine]?
+
+    /// True where a store has sold it.
+    var isFromStore: Bool { origin == "purchase" }
 
     var newest: Attempt? { payments.last }
 }
@@ -67,6 +82,7 @@ package struct OrderFacts: Decodable, Sendable {
 package struct ContractFacts: Decodable, Sendable {
     struct Stripe: Decodable, Sendable {
         let publishable_key: String
+        let client_secret: String?
     }
 
     let type: ContractType
@@ -83,16 +99,17 @@ package struct ContractFacts: Decodable, Sendable {
     let stripe: Stripe?
 }
 
+/// The length of a subscription's period.
+package struct PeriodFacts: Decodable, Sendable {
+    let unit: String
+    let count: Int64
+}
+
 /// A product as `GET /v1/public/products` shows it.
 package struct ProductFacts: Decodable, Sendable {
     struct Option: Decodable, Sendable {
         let days: Int64
         let prices: [Money]
-    }
-
-    struct Period: Decodable, Sendable {
-        let unit: String
-        let count: Int64
     }
 
     package let sku: String
@@ -104,13 +121,19 @@ package struct ProductFacts: Decodable, Sendable {
     let options: [Option]
     let owned: Bool
     let renewal: String?
-    let period: Period?
+    let period: PeriodFacts?
     let trial_days: Int64?
 
     /// Makes the product of a SKU that is no longer on offer.
     init(unknown sku: String) {
         (self.sku, name, description, kind, duration_days) = (sku, sku, "", nil, nil)
         (prices, options, owned, renewal, period, trial_days) = ([], [], false, nil, nil, nil)
+    }
+
+    /// Makes the product of a subscription that runs.
+    init(managed sku: String, name: String, _ period: PeriodFacts?) {
+        (self.sku, self.name, description, kind, duration_days) = (sku, name, "", .subscription, nil)
+        (prices, options, owned, renewal, self.period, trial_days) = ([], [], true, "managed", period, nil)
     }
 
     var isManaged: Bool { renewal == "managed" }

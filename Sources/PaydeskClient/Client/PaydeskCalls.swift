@@ -24,12 +24,13 @@ extension Paydesk {
     ///
     /// - Parameters:
     ///   - accept: the contract types that the app can act on.
+    ///   - external: Apple's token of a purchase outside of the App Store, with the storefront.
     ///   - key: the idempotency key of this intention; with the same one a second call makes no second order.
     public func checkout(
         sku: String, currency: String? = nil, platform: ClientPlatform = .ios, quantity: Int64? = nil,
         days: Int64? = nil, provider: String? = nil,
         accept: [ContractType] = [.appleIAP, .stripe, .url, .qr], returnURL: URL? = nil,
-        key: String = UUID().uuidString
+        external: ExternalPurchase? = nil, key: String = UUID().uuidString
     ) async throws -> Contract {
         try await call(
             "POST", "/v1/public/checkout",
@@ -40,6 +41,8 @@ extension Paydesk {
                 "accept": .list(accept.map { .text($0.rawValue) }),
                 "return_url": (returnURL?.absoluteString).map(AttributeValue.text),
                 "locale": .text(language.rawValue),
+                "external_purchase_token": (external?.token).map(AttributeValue.text),
+                "storefront": (external?.storefront).map(AttributeValue.text),
             ], key: key)
     }
 
@@ -69,10 +72,11 @@ extension Paydesk {
     /// - Parameter exit: acts on the contract; false says that the payer was sent away.
     public func pay(
         sku: String, currency: String? = nil, platform: ClientPlatform = .ios, accept: [ContractType],
-        returnURL: URL? = nil, exit: @Sendable (Contract) async throws -> Bool
+        returnURL: URL? = nil, external: ExternalPurchase? = nil,
+        exit: @Sendable (Contract) async throws -> Bool
     ) async throws -> CheckoutOutcome {
         let contract = try await checkout(
-            sku: sku, currency: currency, platform: platform, accept: accept, returnURL: returnURL)
+            sku: sku, currency: currency, platform: platform, accept: accept, returnURL: returnURL, external: external)
         guard try await exit(contract) else { return .left(orderID: contract.orderID) }
         return try await waitForOrder(of: contract)
     }

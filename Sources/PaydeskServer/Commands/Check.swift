@@ -15,7 +15,9 @@ struct Check: AsyncParsableCommand {
         let configuration = try Configuration.load(common.config, providers: CommandLineTool.providers)
         let store = try await configuration.openReadOnly()
         let violations: [Violation]
-        let check = InvariantCheck(store: store, isProduction: !configuration.isDevelopment)
+        let check = InvariantCheck(
+            store: store, isProduction: !configuration.isDevelopment, overlap: configuration.billing.overlap,
+            time: SystemDependencies.time)
         do { violations = try await check.run() } catch { throw CommandError.store(error) }
         await store.engine.close()
         if json {

@@ -37,6 +37,9 @@ struct DoctorExamination: Sendable {
         }
         findings += try await boxFindings()
         findings += try await renewalFindings()
+        findings += try await gateway.externalPurchases.findings().map {
+            DoctorFinding(warning: $0.subject, $0.words)
+        }
         findings.append(try await sellable())
         findings += try await unchargeable()
         findings += try await gateway.catalogue.skusGivingNothing().map { empty in

@@ -8,7 +8,7 @@ import Store
 /// `paydesk replay --dry-run`.
 struct Replay: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Rebuilds orders and entitlements from the stored facts, and prints the differences.")
+        abstract: "Rebuilds orders, subscriptions and entitlements from the stored facts, and prints the differences.")
 
     @OptionGroup var common: CommonOptions
     @Flag(help: "Required: only compares, and changes nothing in the database.") var dryRun = false
@@ -66,9 +66,11 @@ struct Replay: AsyncParsableCommand {
             return
         }
         for difference in report.differences { print("\(difference.subject): \(difference.detail)".shownOnOneLine) }
-        print("\(report.steps) facts and acts, \(report.orders) orders, \(report.grants) grants compared.")
+        print(
+            "\(report.steps) facts and acts, \(report.orders) orders, \(report.subscriptions) subscriptions, "
+                + "\(report.grants) grants compared.")
         if report.skipped > 0 {
-            print("\(report.skipped) orders are older than the log of answers and were not compared.")
+            print("\(report.skipped) orders or subscriptions are older than the facts and were not compared.")
         }
         if report.differences.isEmpty { print("What is stored is what was stated.") }
     }

@@ -10,9 +10,9 @@ package enum CatalogFile {
     private static let keys = [
         "id", "number", "name", "description", "kind", "tier", "rank", "duration_days", "plan_code", "subscribe_id",
         "prices",
-        "apple_product_ids", "options", "units", "attributes", "client_fallback", "stacking", "stack_group",
+        "apple_product_ids", "offers", "options", "units", "attributes", "client_fallback", "stacking", "stack_group",
         "on_refund", "renewal", "period", "trial_days", "grace_days",
-        "one_period_elsewhere", "consumption", "once", "active", "localizations",
+        "one_period_elsewhere", "consumption", "once", "tax_category", "active", "localizations",
     ]
 
     /// The allowed values of fields, for faults: JSON's decoder does not name them.
@@ -50,6 +50,12 @@ package enum CatalogFile {
         let before = entry.reading.faults.count
         let fields = entry.mapping(keys: keys)
         for price in fields.elements("prices") { _ = price.mapping(keys: ["currency", "value"]) }
+        for offer in fields.elements("offers") {
+            let offer = offer.mapping(keys: ["id", "product_id", "audience", "once"])
+            if let audience = offer["audience"], !audience.isNull {
+                _ = audience.choice(PromotionalOffer.Audience.allCases.map(\.rawValue))
+            }
+        }
         for option in fields.elements("options") {
             let option = option.mapping(keys: ["days", "prices"])
             for price in option.elements("prices") { _ = price.mapping(keys: ["currency", "value"]) }

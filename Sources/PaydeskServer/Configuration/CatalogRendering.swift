@@ -6,9 +6,9 @@ extension CatalogFile {
     /// The order of the fields, as in the documentation; further fields follow by name.
     private static let order = [
         "id", "name", "description", "kind", "tier", "rank", "duration_days", "plan_code", "subscribe_id", "prices",
-        "apple_product_ids", "options", "units", "attributes", "client_fallback", "stacking", "stack_group",
+        "apple_product_ids", "offers", "options", "units", "attributes", "client_fallback", "stacking", "stack_group",
         "on_refund", "renewal", "period", "trial_days", "grace_days",
-        "one_period_elsewhere", "consumption", "once", "active", "localizations",
+        "one_period_elsewhere", "consumption", "once", "tax_category", "active", "localizations",
     ]
 
     /// Writes a catalogue that ``parse(_:file:)`` reads back as the same SKUs.

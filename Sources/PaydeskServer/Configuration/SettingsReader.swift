@@ -48,7 +48,20 @@ enum SettingsReader {
         case .list(let element):
             .list(reader.elements().compactMap { read($0, element, isSecret: isSecret) })
         case .object(let schema): .object(read(reader, schema))
+        case .map(let element): .object(map(reader, element))
         }
+    }
+
+    private static func map(
+        _ reader: ValueReader, _ element: SettingsSchema.FieldType
+    ) -> [String: SettingValue] {
+        let members = reader.members()
+        let mapping = reader.mapping(keys: members.map(\.key))
+        var values: [String: SettingValue] = [:]
+        for member in members {
+            values[member.key] = mapping[member.key].flatMap { read($0, element, isSecret: false) }
+        }
+        return values
     }
 
     private static func checkMode(_ field: SettingsSchema.Field, _ value: SettingValue?, at reader: ValueReader) {

@@ -26,7 +26,7 @@ extension ConformanceFixture {
     private static let stepLimit = 50
 
     /// Ends the process before and after each step in turn, and repeats the call with a new process.
-    fileprivate func crash(_ make: () async throws -> Trial) async throws {
+    func crash(_ make: () async throws -> Trial) async throws {
         for step in 1...Self.stepLimit {
             for tookEffect in [false, true] {
                 let place = CrashPoint.Place(step: step, tookEffect: tookEffect)

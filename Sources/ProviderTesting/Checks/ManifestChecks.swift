@@ -46,6 +46,7 @@ extension Check {
                 Set(developmentOnly).isSubset(of: words), "\(path): a development-only choice is not a choice")
         case .list(let element): try check(element, developmentOnly, path, stage)
         case .object(let schema): try check(schema, path, stage)
+        case .map(let element): try check(element, developmentOnly, path, stage)
         case .text, .secret, .integer, .boolean, .url, .path:
             try stage.expect(developmentOnly.isEmpty, "\(path): it has no choices that could be development-only")
         }
@@ -63,6 +64,7 @@ extension Check {
             members.allSatisfy { name, member in
                 schema.fields.first { $0.name == name }.map { fits(member, $0.type) } ?? false
             }
+        case (.map(let element), .object(let members)): members.values.allSatisfy { fits($0, element) }
         default: false
         }
     }

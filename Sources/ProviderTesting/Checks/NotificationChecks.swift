@@ -127,6 +127,7 @@ extension Check {
         case .store(let statement): statement.purchase.map { $0.revocation == nil } ?? false
         case .setup(let report): if case .succeeded = report.outcome { true } else { false }
         case .mandate(let report): if case .made = report.event { true } else { false }
+        case .externalToken, .consent: false
         }
     }
 

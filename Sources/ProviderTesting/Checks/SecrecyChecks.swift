@@ -29,6 +29,7 @@ extension Check {
         case .secret: true
         case .list(let element): hasSecret(element)
         case .object(let schema): hasSecret(schema)
+        case .map(let element): hasSecret(element)
         case .text, .integer, .boolean, .choice, .url, .path: false
         }
     }

@@ -58,7 +58,7 @@ extension BoxQueries where Connection == any Transaction {
 
     /// Deletes everything that the box has sold and sent; its keys and counters stay.
     package func deleteSales() throws(StoreError) {
-        for table in ["box_transactions", "box_subscriptions", "box_notifications"] {
+        for table in ["box_transactions", "box_subscriptions", "box_notifications", "box_external_reports"] {
             try tx.execute("DELETE FROM \(table)")
         }
     }

@@ -52,6 +52,14 @@ extension DueTimeQueries {
         return found.compactMap { $0 }.min()
     }
 
+    /// Finds the next look at a token of an external purchase.
+    package func nextExternalToken(after time: Timestamp) throws(StoreError) -> Timestamp? {
+        try first(
+            """
+            SELECT look_at AS at FROM external_tokens WHERE look_at IS NOT NULL AND look_at > ? ORDER BY look_at LIMIT 1
+            """, [time])
+    }
+
     /// Finds the next boundary of a user's entitlements.
     package func nextBoundary(after time: Timestamp) throws(StoreError) -> Timestamp? {
         try first(

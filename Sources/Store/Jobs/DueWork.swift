@@ -16,6 +16,8 @@ package enum DueWork: Sendable {
     case setups
     /// Mandates that are to be revoked.
     case mandates
+    /// Tokens of external purchases whose reports are looked at by time.
+    case externalTokens
     /// Subscriptions of these accounts whose next check with the store is due.
     case subscriptions(accounts: [AccountID])
 
@@ -73,6 +75,12 @@ extension JobQueries {
             sql = """
                 SELECT m.id AS subject, m.created_at AS at FROM mandates m
                 WHERE m.state = 'revoking' AND m.created_at <= \(time)
+                """
+        case .externalTokens:
+            sql = """
+                SELECT t.id AS subject, t.look_at AS at FROM external_tokens t
+                WHERE t.look_at IS NOT NULL AND t.look_at <= \(time) AND NOT EXISTS (
+                    SELECT 1 FROM external_holds h WHERE h.account = t.account AND h.until IS NULL)
                 """
         case .subscriptions(let accounts):
             let marks = Array(repeating: "?", count: accounts.count).joined(separator: ", ")

@@ -12,6 +12,8 @@ package enum RetentionTable: Sendable {
     case sessions
     /// Sessions of the console that have ended.
     case consoleSessions
+    /// The answers about offers that are redeemed once, which no call repeats any more.
+    case offerSignatures
 }
 
 /// Deletion of rows whose retention time is over.
@@ -33,8 +35,9 @@ extension Transaction {
 extension RetentionQueries where Connection == any Transaction {
     /// Deletes rows that are older than a number of days, the oldest first, and returns their count.
     ///
-    /// Ages count by business time, those of idempotency keys by the real time, so that a repeated request is still known
-    /// after the clock was moved. On PostgreSQL both are the database's: no node's clock can delete a row early.
+    /// Ages count by business time, those of idempotency keys and offers by the real time, so that a repeated request is
+    /// still known after the clock was moved. On PostgreSQL both are the database's: no node's clock can delete a row
+    /// early.
     package func delete(
         _ table: RetentionTable, olderThan days: Int64, limit: Int64, at now: ClockReading
     ) throws(StoreError) -> Int {
@@ -77,6 +80,13 @@ extension RetentionQueries where Connection == any Transaction {
                 """
                 DELETE FROM console_sessions WHERE digest IN (
                     SELECT digest FROM console_sessions WHERE expires_at < \(real) - ? ORDER BY expires_at LIMIT ?)
+                """, now.real, seconds, limit)
+        case .offerSignatures:
+            return try tx.execute(
+                """
+                DELETE FROM offer_signatures WHERE (user_id, account, product_id, offer_id, format) IN (
+                    SELECT user_id, account, product_id, offer_id, format FROM offer_signatures
+                    WHERE signed_at < \(real) - ? ORDER BY signed_at LIMIT ?)
                 """, now.real, seconds, limit)
         }
     }

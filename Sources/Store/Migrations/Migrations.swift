@@ -35,5 +35,7 @@ package enum Migrations {
         Migration(number: 34, name: "snapshot keys", sql: snapshotKeys),
         Migration(number: 35, name: "renewals", sql: renewals, particular: grantsOfRenewals),
         Migration(number: 36, name: "orders by sku", sql: ordersBySKU),
+        Migration(number: 37, name: "signed offers", sql: signedOffers),
+        Migration(number: 38, name: "external purchases", sql: externalPurchases),
     ]
 }

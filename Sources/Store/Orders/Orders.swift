@@ -56,6 +56,11 @@ extension OrderQueries {
         try withAnomalies(try db.rows(Self.orderColumns + " WHERE o.id > ? ORDER BY o.id LIMIT ?", [last, limit]))
     }
 
+    /// Lists the orders of a token of an external purchase, oldest first.
+    func list(withToken token: ID<ExternalToken>) throws(StoreError) -> [Order] {
+        try withAnomalies(try db.rows(Self.orderColumns + " WHERE o.external_token_id = ? ORDER BY o.id", [token]))
+    }
+
     /// Returns whether an order has expired, by business time.
     package func hasExpired(_ order: ID<Order>, at now: Timestamp) throws(StoreError) -> Bool {
         try !db.rows("SELECT id FROM orders WHERE id = ? AND expires_at <= \(db.dialect.businessClock)", [order, now])
@@ -117,8 +122,8 @@ extension OrderQueries where Connection == any Transaction {
             """
             INSERT INTO orders (id, user_id, origin, sku, quantity, terms, days, amount, currency, state, charged,
                 charged_currency, platform, environment, partner, return_url, metadata, created_at, expires_at, paid_at,
-                closed_at, subscription_id, period_index)
-            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                closed_at, subscription_id, period_index, external_token_id, storefront, tax_rate)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
             """,
             order.id, order.user, order.origin.rawValue, order.sku, order.quantity,
             try encodedTerms.text(of: order.terms),
@@ -127,7 +132,8 @@ extension OrderQueries where Connection == any Transaction {
             order.charged?.currency.code, order.platform.rawValue,
             order.environment.rawValue, order.partner, order.returnURL, try order.metadata.storedJSON(),
             order.createdAt,
-            order.expiresAt, order.paidAt, order.closedAt, order.period?.subscription, order.period?.index)
+            order.expiresAt, order.paidAt, order.closedAt, order.period?.subscription, order.period?.index,
+            order.external?.token, order.external?.storefront, order.external?.taxRate)
     }
 
     /// Locks an order until the commit; the user is locked before it, its payments after it.
@@ -165,6 +171,11 @@ extension OrderQueries where Connection == any Transaction {
     /// Sets the time that a paid order of a subscription gives; the caller holds its lock.
     package func setPeriod(from start: Timestamp, to end: Timestamp, of order: ID<Order>) throws(StoreError) {
         try tx.enqueue("UPDATE orders SET period_start = ?, period_end = ? WHERE id = ?", start, end, order)
+    }
+
+    /// Sets the rate of tax of an external purchase; the caller holds the order's lock.
+    package func setTaxRate(_ rate: Int64, of order: ID<Order>) throws(StoreError) {
+        try tx.enqueue("UPDATE orders SET tax_rate = ? WHERE id = ?", rate, order)
     }
 
     /// Sets an order's environment to that of the account that it is to be paid through, or was; the caller holds its lock.
@@ -246,6 +257,10 @@ extension Order {
         if let subscription = try row.optionalID("subscription_id", Subscription.self) {
             order.period = Order.SubscriptionPeriod(
                 subscription: subscription, index: try row.int("period_index"))
+        }
+        if let token = try row.optionalID("external_token_id", ExternalToken.self) {
+            order.external = ExternalSale(
+                token: token, storefront: try row.text("storefront"), taxRate: try row.int("tax_rate"))
         }
         order.refundedShare = try row.optionalInt("returned_at").flatMap { _ in order.revokedShare }
         self = order

@@ -191,8 +191,8 @@ extension PurchaseQueries where Connection == any Transaction {
                 original_transaction_id, kind, purchased_at, expires_at, signed_at, quantity, price, currency,
                 app_account_token, is_renewal, is_upgraded, is_family_shared, revoked_at, revocation_reason,
                 revocation_percentage, revocation_ends_sharing, offer, commitment_ends_at, web_order_line_item_id,
-                receipt, receipt_ends_at, box, evidence, received_at)
-            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                receipt, receipt_ends_at, box, app_transaction_id, evidence, received_at)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
             ON CONFLICT (environment, key) DO UPDATE SET
                 kind = CASE WHEN excluded.kind = '' THEN purchases.kind ELSE excluded.kind END,
                 quantity = excluded.quantity, is_renewal = excluded.is_renewal,
@@ -210,6 +210,7 @@ extension PurchaseQueries where Connection == any Transaction {
                 revocation_ends_sharing = excluded.revocation_ends_sharing, offer = excluded.offer,
                 commitment_ends_at = excluded.commitment_ends_at,
                 web_order_line_item_id = COALESCE(excluded.web_order_line_item_id, purchases.web_order_line_item_id),
+                app_transaction_id = COALESCE(excluded.app_transaction_id, purchases.app_transaction_id),
                 evidence = COALESCE(excluded.evidence, purchases.evidence)
             WHERE (CASE WHEN excluded.receipt IS NULL THEN 1 ELSE 0 END, excluded.signed_at,
                     COALESCE(excluded.revoked_at, 0), COALESCE(excluded.revocation_percentage, \(Order.wholeShare)),
@@ -225,8 +226,7 @@ extension PurchaseQueries where Connection == any Transaction {
             purchase.revocation?.at, purchase.revocation?.reason, purchase.revocation?.percentage,
             purchase.revocation?.endsSharing, try purchase.offer?.storedJSON(), purchase.commitmentEndsAt,
             purchase.webOrderLineItemID, purchase.receipt?.rawValue, purchase.receiptEndsAt, purchase.isFromBox,
-            evidence,
-            now)
+            purchase.appTransactionID, evidence, now)
     }
 
     /// Sets the user, the SKU and the order of a purchase.
@@ -257,7 +257,8 @@ extension PurchaseRecord {
         environment, account, bundle_id, product_id, transaction_id, original_transaction_id, kind, purchased_at, \
         expires_at, signed_at, quantity, price, currency, app_account_token, is_renewal, is_upgraded, is_family_shared, \
         revoked_at, revocation_reason, revocation_percentage, revocation_ends_sharing, offer, commitment_ends_at, \
-        web_order_line_item_id, receipt, receipt_ends_at, receipt_signed_at, receipt_revoked_at, box, user_id, sku, days, order_id, \
+        web_order_line_item_id, receipt, receipt_ends_at, receipt_signed_at, receipt_revoked_at, box, \
+        app_transaction_id, user_id, sku, days, order_id, \
         CASE WHEN \(isDuplicateSQL) THEN 1 ELSE 0 END AS is_held
         """
     }
@@ -285,6 +286,7 @@ extension PurchaseRecord {
         purchase.webOrderLineItemID = try row.optionalText("web_order_line_item_id")
         purchase.receipt = try row.optionalText("receipt").flatMap(ReceiptDigest.init)
         purchase.receiptEndsAt = try row.optionalInt("receipt_ends_at")
+        purchase.appTransactionID = try row.optionalText("app_transaction_id")
         if try row.bool("box") { purchase.box = true }
         if let at = try row.optionalInt("receipt_revoked_at"), let signed = try row.optionalInt("receipt_signed_at") {
             purchase.receiptRevocation = StorePurchase.ReceiptRevocation(at: at, signedAt: signed)

@@ -49,11 +49,16 @@ extension BillingHoldQueries where Connection == any Transaction {
 
     /// Ends a hold: the time for which it lasted does not count for lapsing, and what is due is due now.
     package func release(_ hold: BillingHold, at now: Timestamp) throws(StoreError) {
+        let isDue = "state = 'running' AND period_end <= ?"
+        try tx.managedSubscriptions.lockAll(where: isDue, now)
+        let released = SubscriptionEntry(
+            at: now, cause: .quiet(.holdReleased), facts: SubscriptionEntryFacts { $0.since = hold.since })
+        try tx.managedSubscriptions.insertEntries(released, where: isDue, now)
         try tx.execute(
             """
             UPDATE managed_subscriptions SET due_at = ?,
                 held_seconds = held_seconds + ? - CASE WHEN period_end > ? THEN period_end ELSE ? END
-            WHERE state = 'running' AND period_end <= ?
+            WHERE \(isDue)
             """, now, now, hold.since, hold.since, now)
         try end()
     }

@@ -169,15 +169,6 @@ extension ManagedSubscriptionQueries where Connection == any Transaction {
             record.retriedAt, record.dueAt, record.noticeAt, record.noticed, now.id)
     }
 
-    /// Appends to a subscription's timeline; the caller holds its lock.
-    package func insertTimeline(_ id: ID<Subscription>, _ entry: TimelineEntry) throws(StoreError) {
-        try tx.enqueue(
-            """
-            INSERT INTO subscription_timeline (subscription_id, position, at, cause, detail)
-            SELECT ?, COUNT(*) + 1, ?, ?, ? FROM subscription_timeline WHERE subscription_id = ?
-            """, id, entry.at, entry.type, entry.detail, id)
-    }
-
     /// Claims a trial for a user or an instrument.
     ///
     /// - Returns: false where it was claimed before.

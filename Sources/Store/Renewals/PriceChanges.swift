@@ -78,10 +78,19 @@ extension PriceChangeQueries where Connection == any Transaction {
     ///
     /// - Returns: the number of subscriptions.
     package func assign(_ change: PriceChangeRecord) throws(StoreError) -> Int64 {
-        // A price that was announced before and does not hold yet is replaced, also where the new one is the present one.
+        // A price that was announced before and does not hold yet is replaced, also where the new one is the present
+        // one. The notice of the next renewal may have named it, so that is looked at again.
+        let hasAnother = "sku = ? AND price_change IS NOT NULL"
+        try tx.managedSubscriptions.lockAll(where: hasAnother, change.sku)
+        let withdrawn = SubscriptionEntry(
+            at: change.announcedAt, cause: .quiet(.priceWithdrawn), facts: SubscriptionEntryFacts())
+        try tx.managedSubscriptions.insertEntries(withdrawn, where: hasAnother, change.sku)
         try tx.execute(
-            "UPDATE managed_subscriptions SET price_change = NULL WHERE sku = ? AND price_change IS NOT NULL",
-            change.sku)
+            """
+            UPDATE managed_subscriptions SET price_change = NULL,
+                notice_at = CASE WHEN state = 'running' THEN ? ELSE notice_at END
+            WHERE \(hasAnother)
+            """, change.announcedAt, change.sku)
         var count: Int64 = 0
         for price in change.prices {
             count += Int64(
@@ -91,6 +100,10 @@ extension PriceChangeQueries where Connection == any Transaction {
                     WHERE sku = ? AND state = 'running' AND currency = ? AND price <> ?
                     """, change.id, change.sku, price.currency.code, price.value))
         }
+        let announced = SubscriptionEntry(
+            at: change.announcedAt, cause: .quiet(.priceAnnounced),
+            facts: SubscriptionEntryFacts { $0.priceChange = change.id })
+        try tx.managedSubscriptions.insertEntries(announced, where: "price_change = ?", change.id)
         return count
     }
 

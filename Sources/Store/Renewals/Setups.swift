@@ -87,6 +87,12 @@ extension SetupQueries {
         try db.row("SELECT COUNT(*) AS n FROM setups WHERE order_id = ?", order)?.int("n") ?? 0
     }
 
+    /// Finds the newest set-up of a subscription.
+    package func findNewest(of subscription: ID<Subscription>) throws(StoreError) -> SetupRecord? {
+        try db.row("SELECT * FROM setups WHERE subscription_id = ? ORDER BY id DESC LIMIT 1", subscription)
+            .map(SetupRecord.init(row:))
+    }
+
     /// Finds the set-up of a subscription that is not final.
     package func findOpen(of subscription: ID<Subscription>) throws(StoreError) -> SetupRecord? {
         try db.row(

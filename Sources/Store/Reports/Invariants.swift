@@ -17,7 +17,7 @@ extension ConsistencyQueries {
 }
 
 extension InvariantRule {
-    package static let all = ofFacts + ofHolders + ofLists
+    package static let all = ofFacts + ofHolders + ofLists + ofSubscriptions
 
     /// A condition: `t` is another transaction of the period to which `p` belongs.
     private static let isSamePeriod = """

@@ -18,8 +18,7 @@ package struct ReplayTable: Sendable {
 
     /// The condition that an order pays a period of a managed subscription.
     ///
-    /// Such orders, with what they paid and gave back, are taken over as they are: cancellations, extensions and plans are
-    /// acts of people, and are no facts of a provider.
+    /// The money of such orders is taken over as it is; the subscriptions and their grants are made from their histories.
     private static func paysPeriod(_ order: String) -> String {
         "\(order) IN (SELECT id FROM orders WHERE subscription_id IS NOT NULL)"
     }
@@ -31,6 +30,8 @@ package struct ReplayTable: Sendable {
         ReplayTable(name: "users", key: ["id"], condition: "1 = 1", reset: [:]),
         ReplayTable(
             name: "user_states", key: ["user_id"], condition: "1 = 1", reset: ["version": 0, "next_change_at": nil]),
+        // Tokens of external purchases; their reports follow from what is rebuilt.
+        ReplayTable(name: "external_tokens", key: ["id"], condition: "1 = 1", reset: ["look_at": nil]),
         ReplayTable(
             name: "orders", key: ["id"], condition: "origin = 'checkout' AND subscription_id IS NULL",
             reset: [
@@ -228,6 +229,17 @@ extension ReplayQueries where Connection == any Transaction {
         }
     }
 
+    /// Writes a managed subscription and its grant as its history makes them.
+    package func restore(_ record: ManagedSubscriptionRecord, _ grant: Grant?) throws(StoreError) {
+        try tx.managedSubscriptions.restore(record)
+        try tx.execute(
+            "DELETE FROM grants WHERE source_kind = 'managed_subscription' AND source_id = ?", record.subscription.id)
+        guard let grant else { return }
+        // An order that is lost is a difference of its own.
+        let order = try grant.order.flatMap { id throws(StoreError) in try tx.orders.find(id)?.id }
+        try tx.grants.insert(grant.of(order))
+    }
+
     /// Computes all balances from the ledger.
     package func rebuildBalances() throws(StoreError) {
         try tx.execute("DELETE FROM balances")
@@ -236,5 +248,17 @@ extension ReplayQueries where Connection == any Transaction {
             INSERT INTO balances (user_id, unit, environment, amount)
             SELECT user_id, unit, environment, SUM(delta) FROM ledger GROUP BY user_id, unit, environment
             """)
+    }
+}
+
+extension Grant {
+    /// Returns this grant with another order.
+    fileprivate func of(_ order: ID<Order>?) -> Grant {
+        var copy = Grant(
+            id: id, user: user, sku: sku, kind: kind, tier: tier, rank: rank, source: source, order: order,
+            environment: environment, purchasedAt: purchasedAt, term: term, stackGroup: stackGroup,
+            attributes: attributes, revocation: revocation, suspended: suspended)
+        (copy.renewal, copy.ahead) = (renewal, ahead)
+        return copy
     }
 }

@@ -92,8 +92,8 @@ extension SessionQueries where Connection == any Transaction {
             """
             INSERT INTO sessions (id, token_digest, user_id, purpose, maker_kind, maker, skus, quantity, days, currency,
                 platform, provider, accept, return_url, cancel_url, metadata, storefront, locale, created_at, expires_at,
-                readable_until)
-            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                readable_until, external_token_id)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
             """,
             [
                 session.id, digest, session.user, session.purpose.rawValue, maker.kind, name,
@@ -101,7 +101,7 @@ extension SessionQueries where Connection == any Transaction {
                 sale.platform.rawValue, sale.provider,
                 ContractType.allCases.filter(sale.accept.contains).map(\.rawValue).joined(separator: " "),
                 sale.returnURL, sale.cancelURL, try sale.metadata.storedJSON(), sale.storefront, session.locale,
-                session.createdAt, session.expiresAt, session.readableUntil,
+                session.createdAt, session.expiresAt, session.readableUntil, sale.externalToken,
             ])
     }
 
@@ -222,5 +222,6 @@ extension SessionSale {
             accept: Set(try words("accept").compactMap { ContractType(rawValue: $0) }),
             returnURL: try row.optionalText("return_url"), cancelURL: try row.optionalText("cancel_url"),
             metadata: try row.json("metadata"), storefront: try row.optionalText("storefront"))
+        externalToken = try row.optionalID("external_token_id")
     }
 }

@@ -26,6 +26,7 @@ extension UserQueries where Connection == any Transaction {
             """, user)
         try tx.execute("UPDATE orders SET metadata = '{}', return_url = NULL WHERE user_id = ?", user)
         try tx.execute("DELETE FROM idempotency_keys WHERE caller = ?", user)
+        try tx.execute("DELETE FROM offer_signatures WHERE user_id = ?", user)
         try tx.execute("DELETE FROM audit_reasons WHERE user_id = ?", user)
         try tx.execute("UPDATE ledger SET reason = NULL WHERE user_id = ? AND reason IS NOT NULL", user)
         try tx.execute(

@@ -9,75 +9,11 @@ import Testing
 
 @Suite("Renewals of managed subscriptions")
 struct RenewalTests {
-    private static let day: Int64 = 86_400
-
-    /// A desk that sells a club, with the acts of its payer.
-    private struct Club {
-        let desk: GatewayFixture
-
-        var gateway: Gateway { desk.gateway }
-
-        func advance(_ seconds: Int64) async throws {
-            desk.clock.tick()
-            _ = try await gateway.businessClock.move(ClockRequest(advance_seconds: seconds), context: .test)
-        }
-
-        func advance(to time: Timestamp) async throws {
-            try await advance(time.rawValue - gateway.time.now.rawValue)
-        }
-
-        /// Buys, agrees and pays on the sandbox's page.
-        func begin(_ user: String = "alice", _ form: [String: String] = [:]) async throws -> SubscriptionSnapshot {
-            let contract = try await desk.checkout("club", user: user)
-            let subject = contract.payment?.rawValue ?? contract.renewal?.setup?.rawValue ?? ""
-            let fields = ["outcome": "succeed", "terms": "accepted"].merging(form) { $1 }
-            _ = try await gateway.payPages.act(kind: "sandbox", payment: subject, form: fields)
-            if contract.payment != nil { try await desk.notify("payment.succeeded", contract) }
-            try await advance(120)
-            return try #require(try await list(user).first)
-        }
-
-        func list(_ user: String = "alice") async throws -> [SubscriptionSnapshot] {
-            let name = try #require(ExternalUserID(user))
-            return try await gateway.subscriptions.list(user: name, cursor: nil, limit: 10).items
-        }
-
-        func find(_ id: ID<Subscription>, _ user: String = "alice") async throws -> SubscriptionSnapshot {
-            try await gateway.subscriptions.find(id.rawValue, user: try #require(ExternalUserID(user)))
-        }
-
-        func play(_ id: ID<Subscription>, _ renewals: String) async throws {
-            try await gateway.payPages.playOn(
-                kind: "sandbox", subscription: id.rawValue, form: ["renewals": renewals])
-        }
-
-        func charges(_ id: ID<Subscription>) async throws -> [String] {
-            try await gateway.payPages.playedBook(kind: "sandbox", subscription: id.rawValue).charges.map {
-                "\($0.period_index) \($0.outcome)"
-            }
-        }
-    }
-
-    private static func withClub(
-        on engine: TestEngine, trial: Int64 = 0, _ body: (Club) async throws -> Void
-    ) async throws {
-        var setup = GatewayFixtureSetup()
-        setup.isDevelopment = true
-        try await withDesk(on: engine, setup) { desk in
-            let sku = """
-                {"id":"club","name":"Club","kind":"subscription","tier":"Club","rank":40,"stack_group":"club",
-                 "renewal":"managed","period":{"unit":"month","count":1},"trial_days":\(trial),
-                 "prices":[{"currency":"CNY","value":3990}]}
-                """
-            let made = try JSONDecoder().decode(SKU.self, from: Data(sku.utf8))
-            _ = try await desk.gateway.catalogue.create(made, context: .test)
-            try await body(Club(desk: desk))
-        }
-    }
+    private static let day = Club.day
 
     @Test(arguments: TestEngine.allCases)
     func `a year renews by the calendar, one charge a period`(_ engine: TestEngine) async throws {
-        try await Self.withClub(on: engine) { club in
+        try await withClub(on: engine) { club in
             var held = try await club.begin()
             let anchor = PeriodAnchor(at: try #require(held.renewal.period_start), index: 0)
             let month = BillingPeriod(unit: .month, count: 1)
@@ -97,7 +33,7 @@ struct RenewalTests {
     func `a refused renewal is tried on its days, then it ends and its mandate with it`(
         _ engine: TestEngine
     ) async throws {
-        try await Self.withClub(on: engine) { club in
+        try await withClub(on: engine) { club in
             let held = try await club.begin()
             try await club.play(held.id, "soft")
             try await club.advance(to: held.expires_at.adding(seconds: 30))
@@ -118,7 +54,7 @@ struct RenewalTests {
 
     @Test(arguments: TestEngine.allCases, ["lost", "never_arrived"])
     func `a lost reply is one charge`(_ engine: TestEngine, _ played: String) async throws {
-        try await Self.withClub(on: engine) { club in
+        try await withClub(on: engine) { club in
             let held = try await club.begin("alice", ["renewals": played])
             try await club.advance(to: held.expires_at.adding(seconds: 5))
             #expect(try await club.desk.snapshot().active)
@@ -133,7 +69,7 @@ struct RenewalTests {
 
     @Test(arguments: TestEngine.allCases)
     func `a cancelled one runs to its end, and nothing is charged`(_ engine: TestEngine) async throws {
-        try await Self.withClub(on: engine) { club in
+        try await withClub(on: engine) { club in
             let held = try await club.begin()
             let alice = SubscriptionActor.user(try #require(ExternalUserID("alice")))
             let acts = club.gateway.subscriptionActs
@@ -155,7 +91,7 @@ struct RenewalTests {
 
     @Test(arguments: TestEngine.allCases)
     func `a trial is once for a user and once for a card`(_ engine: TestEngine) async throws {
-        try await Self.withClub(on: engine, trial: 7) { club in
+        try await withClub(on: engine, trial: 7) { club in
             let held = try await club.begin("alice", ["instrument": "card"])
             #expect(
                 held.renewal.trial && held.expires_at.rawValue - held.renewal.period_start!.rawValue == 7 * Self.day)
@@ -176,7 +112,7 @@ struct RenewalTests {
 
     @Test(arguments: TestEngine.allCases)
     func `a whole refund of the running period takes it back`(_ engine: TestEngine) async throws {
-        try await Self.withClub(on: engine) { club in
+        try await withClub(on: engine) { club in
             let held = try await club.begin()
             _ = try await club.desk.refund(try #require(held.orders.last))
             let over = try await club.find(held.id)
@@ -189,7 +125,7 @@ struct RenewalTests {
 
     @Test(arguments: TestEngine.allCases)
     func `the acts of admins are audited`(_ engine: TestEngine) async throws {
-        try await Self.withClub(on: engine) { club in
+        try await withClub(on: engine) { club in
             let held = try await club.begin()
             let (id, acts) = (held.id.rawValue, club.gateway.subscriptionActs)
             _ = try await acts.cancel(id, at: .periodEnd, refund: .none, context: .test)
@@ -223,7 +159,7 @@ struct RenewalTests {
 
     @Test(arguments: TestEngine.allCases)
     func `an erased user is charged no more`(_ engine: TestEngine) async throws {
-        try await Self.withClub(on: engine) { club in
+        try await withClub(on: engine) { club in
             let held = try await club.begin()
             _ = try await club.gateway.users.erase(try #require(ExternalUserID("alice")), context: .test)
             try await club.advance(60 * Self.day)

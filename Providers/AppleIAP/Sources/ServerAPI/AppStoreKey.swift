@@ -1,4 +1,5 @@
 import Crypto
+import Domain
 import FoundationEssentials
 
 /// The In-App Purchase key of App Store Connect, which signs the tokens; descriptions do not show it.
@@ -24,11 +25,28 @@ package struct AppStoreKey: Sendable, CustomStringConvertible, CustomDebugString
         }
     }
 
-    /// Returns the raw 64-byte signature of ES256 (RFC 7518 section 3.4).
-    func signature(for data: Data) throws(AppStoreServerError) -> Data {
-        do { return try key.signature(for: data).rawRepresentation } catch {
-            throw .invalidRequest("the token cannot be signed")
-        }
+    private struct Header: Encodable {
+        let alg = "ES256"
+        let kid: String
+        let typ = "JWT"
+    }
+
+    /// Signs claims as a JWS in compact serialization with ES256 (RFC 7515, RFC 7518 section 3.4).
+    func token(_ claims: some Encodable) throws(AppStoreServerError) -> String {
+        let header = try AppStoreRequest.json(Header(kid: keyID))
+        let input = "\(Base64URL.encoded(header)).\(Base64URL.encoded(try AppStoreRequest.json(claims)))"
+        return "\(input).\(Base64URL.encoded(try signature(for: Data(input.utf8)).rawRepresentation))"
+    }
+
+    /// Signs data with ECDSA and SHA-256.
+    ///
+    /// - Returns: the signature in DER.
+    func derSignature(for data: Data) throws(AppStoreServerError) -> Data {
+        try signature(for: data).derRepresentation
+    }
+
+    private func signature(for data: Data) throws(AppStoreServerError) -> P256.Signing.ECDSASignature {
+        do { return try key.signature(for: data) } catch { throw .invalidRequest("the token cannot be signed") }
     }
 
     private static func fault(_ pem: String) -> Fault {

@@ -108,7 +108,7 @@ struct AppStoreSettings {
     }
 
     /// Returns a base URL without the slash at its end.
-    private static func base(_ text: String) -> String? {
+    static func base(_ text: String) -> String? {
         let scheme = ["https://", "http://"].first { text.lowercased().hasPrefix($0) }
         guard let scheme, text.utf8.allSatisfy(\.isVisible),
             !text.contains(where: { "?#@".contains($0) })

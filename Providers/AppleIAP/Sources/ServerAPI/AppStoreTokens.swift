@@ -11,12 +11,6 @@ final class AppStoreTokens: Sendable, CustomStringConvertible, CustomReflectable
     /// The remaining lifetime in seconds below which a token is no longer used.
     static let margin: Int64 = 60
 
-    private struct Header: Encodable {
-        let alg = "ES256"
-        let kid: String
-        let typ = "JWT"
-    }
-
     private struct Claims: Encodable {
         let aud = "appstoreconnect-v1"
         let bid: String
@@ -57,12 +51,9 @@ final class AppStoreTokens: Sendable, CustomStringConvertible, CustomReflectable
     func forget() { kept.withLock { $0 = nil } }
 
     private func make(_ now: Timestamp) throws(AppStoreServerError) -> String {
-        let header = try AppStoreRequest.json(Header(kid: key.keyID))
-        let claims = try AppStoreRequest.json(
+        try key.token(
             Claims(
                 bid: bundleID, exp: now.adding(seconds: Self.lifetime).rawValue, iat: now.rawValue, iss: key.issuerID))
-        let input = "\(Base64URL.encoded(header)).\(Base64URL.encoded(claims))"
-        return "\(input).\(Base64URL.encoded(try key.signature(for: Data(input.utf8))))"
     }
 
     var description: String { "AppStoreTokens(\(bundleID))" }

@@ -93,6 +93,35 @@ def opening(payment, amount):
         notify_url="https://pay.example/v1/notify/x", expires_at=2_000_000_000, accepts=[models.ContractType.URL]))
 
 
+def setup_call(name, setup, subscription):
+    return call("plugin", f"{name}_setup", models.SetupCall(
+        call=models.SetupCallCall(f"setups/{name}"), setup_id=setup, subscription_id=subscription)).parsed.setup
+
+
+def open_setup(setup, subscription):
+    return call("plugin", "open_setup", models.OpenSetupCall(
+        call="setups/open", setup_id=setup, subscription_id=subscription, currency="CNY", title="VIP",
+        terms="39.90 a month", platform="web", notify_url="https://pay.example/v1/notify/x", expires_at=2_000_000_000,
+        accepts=[models.ContractType.URL]))
+
+
+def charge(payment, subscription, reference):
+    return call("plugin", "charge_mandate", models.ChargeCall(
+        call="mandates/charge", payment_id=payment, order_id=new("ord_"), subscription_id=subscription, period_index=1,
+        amount=whole, title="VIP", mandate=models.MandateIDs(reference=reference))).parsed.payment
+
+
+def mandate_call(name, subscription, reference):
+    return call("plugin", f"{name}_mandate", models.MandateCall(
+        call=models.MandateCallCall(f"mandates/{name}"), subscription_id=subscription,
+        mandate=models.MandateIDs(reference=reference)))
+
+
+def played(subscription, **how):
+    return call("rehearsal", "rehearsal_mandates", models.PlayCall(
+        call="rehearsal/mandates", subscription_id=subscription, **how)).parsed
+
+
 def acted(payment, act):
     return call("rehearsal", "rehearsal_act", models.ActCall(
         call="rehearsal/act", payment_id=payment, act=models.ActCallAct(act))).parsed
@@ -126,6 +155,38 @@ check(effects.payments == 1 and effects.refunds == [part], "the effects")
 closed = new("pay_")
 check(payment_call("cancel", closed, whole).status == "cancelled", "a cancel before the opening")
 check(opening(closed, whole).status_code == 409, "an opening of what is closed")
+subscription, setup = new("sub_"), new("stp_")
+check(manifest.mandates is True, "the manifest's mandates")
+check(setup_call("query", setup, subscription).status == "not_found", "a set-up before its opening")
+check(open_setup(setup, subscription).parsed.setup.status == "waiting", "the opening of a set-up")
+told = call("rehearsal", "rehearsal_act", models.ActCall(
+    call="rehearsal/act", setup_id=setup, act=models.ActCallAct("succeed"))).parsed
+event = models.Notification.from_dict(
+    signer.verify(told.notification.body, told.notification.headers.additional_properties))
+check(event.type_ == "setup" and event.setup.setup_id == setup, "the notification of a set-up")
+mandate = setup_call("query", setup, subscription).mandate
+check(event.setup.mandate.reference == mandate.reference, "the mandate of a set-up")
+verified = mandate_call("verify", subscription, mandate.reference).parsed.mandate
+check(verified.reference == mandate.reference, "a mandate")
+check(mandate_call("verify", new("sub_"), mandate.reference).status_code == 409, "another's mandate")
+renewal = new("pay_")
+for _ in range(2):
+    charged = charge(renewal, subscription, mandate.reference)
+    check(charged.status == "succeeded" and charged.amount == whole, "a charge")
+listed = call("plugin", "list_charges", models.ChargesCall(
+    call="mandates/charges", subscription_id=subscription, mandate=models.MandateIDs(reference=mandate.reference),
+    since=0)).parsed.charges
+check([made.payment_id for made in listed] == [renewal] and listed[0].amount == whole, "the list of charges")
+check(played(subscription, charges=models.PlayCallCharges("soft")).taken, "how charges are played")
+check(charge(new("pay_"), subscription, mandate.reference).refusal == "soft", "a refused charge")
+letter = played(subscription, ended=True).notification
+event = signer.verify(letter.body, letter.headers.additional_properties)
+check(models.Notification.from_dict(event).mandate.status == "ended", "the notification of a mandate's end")
+check(charge(new("pay_"), subscription, mandate.reference).refusal == "hard", "the charge of a mandate that has ended")
+check(mandate_call("revoke", subscription, mandate.reference).status_code == 200, "a mandate that is revoked")
+late = new("stp_")
+check(setup_call("cancel", late, subscription).status == "cancelled", "a set-up that is cancelled before its opening")
+check(open_setup(late, subscription).status_code == 409, "the opening of a set-up that is closed")
 refused = httpx.post(f"{base}/payments/open", content=b"{}", headers={"webhook-id": "x"}, timeout=10)
 check(refused.status_code == 401, "a call without a signature")
 print(f"accepted {checks}")

@@ -113,8 +113,80 @@ def sessions():
     refusal(lambda: stripe.checkout.Session.expire(session.id), stripe.InvalidRequestError)
 
 
+def mandates():
+    def customer(key=None):
+        return stripe.Customer.create(metadata={"subscription_id": "sub_1"}, idempotency_key=key)
+
+    def setup(**more):
+        return stripe.SetupIntent.create(
+            customer=own.id, usage="off_session", payment_method_types=["card"], metadata={"setup_id": "stp_1"}, **more
+        )
+
+    def given(card):
+        return stripe.SetupIntent.confirm(setup().id, payment_method=card).payment_method
+
+    def charge(method, customer=None, **more):
+        return stripe.PaymentIntent.create(
+            amount=3990,
+            currency="usd",
+            customer=customer or own.id,
+            payment_method=method,
+            payment_method_types=["card"],
+            off_session=True,
+            confirm=True,
+            metadata={"payment_id": "pay_3", "charge": "mandate"},
+            **more,
+        )
+
+    own = customer("customer-1")
+    check(customer("customer-1").id == own.id, "a key makes one customer")
+    check(len(stripe.Customer.search(query="metadata['subscription_id']:'sub_1'").data) == 1, "a customer is found")
+    waiting = setup()
+    check(waiting.status == "requires_payment_method", "a set-up waits")
+    check(waiting.client_secret.startswith(waiting.id + "_secret_"), "a set-up has a secret of its own")
+    check(stripe.SetupIntent.cancel(waiting.id).status == "canceled", "a set-up is canceled")
+    refusal(
+        lambda: stripe.SetupIntent.confirm(waiting.id, payment_method="pm_card_visa"),
+        stripe.InvalidRequestError,
+        "setup_intent_unexpected_state",
+    )
+    good = given("pm_card_visa")
+    method = stripe.PaymentMethod.retrieve(good)
+    check(method.customer == own.id and method.card.last4 == "4242", "a set-up attaches the card")
+    check(charge(good).status == "succeeded", "a card is charged without its payer")
+    refusal(lambda: charge(good, setup_future_usage="off_session"), stripe.InvalidRequestError)
+    refusal(lambda: charge(good, customer="cus_none"), stripe.InvalidRequestError, "resource_missing")
+    for card, code in [
+        ("pm_card_chargeCustomerFail", "card_declined"),
+        ("pm_card_authenticationRequired", "authentication_required"),
+    ]:
+        try:
+            charge(given(card))
+            check(False, f"{card} is refused")
+        except stripe.CardError as error:
+            check(error.code == code, f"{error.code} instead of {code}")
+            refused = error.error.payment_intent.id
+        check(stripe.PaymentIntent.retrieve(refused).status == "requires_payment_method", "it could be tried again")
+        check(stripe.PaymentIntent.cancel(refused).status == "canceled", "until it is canceled")
+    check(len(stripe.PaymentIntent.list(customer=own.id).data) == 3, "a customer's charges are listed")
+    check(stripe.PaymentMethod.detach(good).customer is None, "a card is detached")
+    refusal(lambda: charge(good), stripe.InvalidRequestError, "resource_missing")
+    page = stripe.checkout.Session.create(
+        mode="setup",
+        customer=own.id,
+        payment_method_types=["card"],
+        success_url="https://app.example/done",
+        metadata={"setup_id": "stp_2"},
+        setup_intent_data={"metadata": {"setup_id": "stp_2"}},
+    )
+    check(page.mode == "setup" and page.url.startswith("https://"), "a set-up has a page")
+    check(stripe.checkout.Session.expire(page.id).status == "expired", "and its page is closed")
+    check(stripe.Customer.delete(own.id).deleted is True, "a customer is deleted")
+
+
 refunds(intents())
 sessions()
+mandates()
 stripe.api_key = "sk_test_another"
 refusal(intent, stripe.AuthenticationError)
 print(f"accepted {checks}")

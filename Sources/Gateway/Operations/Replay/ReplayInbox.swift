@@ -14,8 +14,9 @@ package struct ReplayReport: Encodable, Sendable {
     package var steps = 0
     package var orders = 0
     package var grants = 0
-    /// The number of orders that cannot be rebuilt and are not compared, because earlier releases did not store
-    /// providers' answers.
+    package var subscriptions = 0
+    /// The number of orders and subscriptions that cannot be rebuilt and are not compared, because earlier releases did
+    /// not store providers' answers, or what people decided about subscriptions.
     package var skipped = 0
     package var differences: [Difference] = []
 }
@@ -24,7 +25,8 @@ package struct ReplayReport: Encodable, Sendable {
 /// real one.
 ///
 /// It copies orders and the intents of payments and refunds in their first state, and applies again, in order, the
-/// notifications and answers of providers, the signed statements of stores, and the acts of people.
+/// notifications and answers of providers, the signed statements of stores, and the acts of people. Managed
+/// subscriptions and their grants are made from their histories.
 package struct ReplayInbox: Sendable {
     static let page: Int64 = 500
     /// The largest number of differences that are listed.
@@ -33,7 +35,7 @@ package struct ReplayInbox: Sendable {
     let source: Store
     let scratch: Store
     private let registry: ProviderRegistry
-    private let ids: IDSource
+    let ids: IDSource
     private let policies: OrderPolicies
     private let billing: Billing
 
@@ -63,6 +65,8 @@ package struct ReplayInbox: Sendable {
             last = end
         }
         try await recountRefunds()
+        // Last, because the statements of stores above know only the subscriptions as they are stored.
+        try await rebuildSubscriptions(&report)
         try await compare(&report)
         return report
     }
@@ -119,10 +123,11 @@ package struct ReplayInbox: Sendable {
         }
     }
 
-    /// False for a fact about a managed subscription, whose orders are taken over as they are.
+    /// False for a fact about a managed subscription, whose history has what the fact did to it and the money of whose
+    /// orders is taken over as it is, and for a token or a withdrawn consent, which change no order.
     private static func isApplied(_ fact: ProviderFact, in tx: any Transaction) throws -> Bool {
         switch fact {
-        case .setup, .mandate: false
+        case .setup, .mandate, .consent, .externalToken: false
         case .store: true
         case .payment, .refund, .dispute:
             try fact.payment.flatMap { try tx.orders.find(of: $0).value() }?.period == nil
@@ -230,6 +235,7 @@ extension StorePurchase {
             isFamilyShared: isFamilyShared, revocation: revocation)
         (copy.offer, copy.commitmentEndsAt, copy.receipt) = (offer, commitmentEndsAt, receipt)
         (copy.webOrderLineItemID, copy.receiptEndsAt, copy.box) = (webOrderLineItemID, receiptEndsAt, box)
+        copy.appTransactionID = appTransactionID
         return copy
     }
 }

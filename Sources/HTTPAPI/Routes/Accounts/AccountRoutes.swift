@@ -137,6 +137,7 @@ private struct AccountManifest: Encodable {
 
 private struct Capabilities: Encodable {
     let recurring: Bool
+    let mandates: Bool
     let cancel: ProviderManifest.Cancellation
     let refunds: ProviderManifest.Refunds
     let goods: ProviderManifest.Goods
@@ -145,6 +146,7 @@ private struct Capabilities: Encodable {
 
     init(_ manifest: ProviderManifest) {
         recurring = manifest.recurring
+        mandates = manifest.mandates
         cancel = manifest.cancel
         refunds = manifest.refunds
         goods = manifest.goods
@@ -209,6 +211,7 @@ extension Shape {
         "ProviderCapabilities",
         .object([
             "recurring": .boolean.noted("Subscriptions renew by themselves."),
+            "mandates": .boolean.noted("Paydesk can renew subscriptions through it."),
             "cancel": .words("definite", "best_effort", "none").noted(
                 "How surely a payment can be made impossible before another is opened."),
             "refunds": .words("partial", "full", "none"), "goods": .words("anything", "apple_products"),

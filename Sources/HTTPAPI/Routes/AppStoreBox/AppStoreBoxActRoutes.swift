@@ -52,6 +52,16 @@ struct AppStoreBoxActRoutes {
                     return .success(delivery)
                 }
             },
+            route(
+                "makeBoxExternalToken", .post, "/external-purchase-tokens", "Hands out a token of an external purchase"
+            ) {
+                (call) async throws(GatewayError) in
+                try await answer(call, created: true) { (body) throws(BoxError) in
+                    try BoxExternalTokenRequest(body: body)
+                } act: { (request) async throws(GatewayError) in
+                    try await box.makeExternalToken(request)
+                }
+            },
             route("limitBoxCalls", .post, "/limits", "Sets Apple's rate limit") { (call) async throws(GatewayError) in
                 try await answer(call) { (body) throws(BoxError) in
                     try BoxLimitRequest(body: body)

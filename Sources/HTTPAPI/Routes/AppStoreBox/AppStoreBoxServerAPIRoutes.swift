@@ -20,6 +20,8 @@ struct AppStoreBoxServerAPIRoutes {
             route("readAppleTest", .get, "/inApps/v1/notifications/test/{token}"),
             route("listAppleNotifications", .post, "/inApps/v1/notifications/history"),
             route("verifyReceiptInBox", .post, "/verifyReceipt"),
+            route("sendAppleExternalReport", .put, "/externalPurchase/v1/reports"),
+            route("readAppleExternalReport", .get, "/externalPurchase/v1/reports/{id}"),
         ]
     }
 

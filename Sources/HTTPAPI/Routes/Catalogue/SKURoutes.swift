@@ -88,6 +88,7 @@ extension Shape {
                 "id": .string, "number": .integer.noted("Assigned, ascending."), "name": .string,
                 "description": .string, "kind": .words(SKU.Kind.self), "tier": .string, "rank": .integer,
                 "prices": .list(.money), "apple_product_ids": .list(.string),
+                "offers": .list(.promotionalOffer),
                 "options": .list(.object(["days": .integer, "prices": .list(.money)])),
                 "units": .map(.integer), "attributes": .map(.any), "client_fallback": .boolean,
                 "stacking": stackingOfSKU, "stack_group": .string, "on_refund": onRefundOfSKU,
@@ -98,6 +99,7 @@ extension Shape {
             ],
             optional: [
                 "duration_days": .integer, "period": .billingPeriod, "plan_code": .string, "subscribe_id": .integer,
+                "tax_category": .string,
             ]))
 
     fileprivate static let newSKU = named(
@@ -145,6 +147,8 @@ extension Shape {
             "prices": .list(.price, 0...200).orNull.noted("One a currency; needed where there are no options."),
             "apple_product_ids": .list(.appleProductID, 0...100, isSet: true).orNull.noted(
                 "Or `bundle:product`; one may be a pattern with `${days}`. Each belongs to one active SKU."),
+            "offers": .list(.offerOfSKU, 0...PromotionalOffer.most).orNull.noted(
+                "The promotional offers of App Store Connect that are signed, each product with different ids."),
             "options": .list(lengthOfSKU, 0...100).orNull.noted("The lengths that a pass is sold in."),
             "attributes": .map(.any, 0...50).orNull.noted("Free; entitlements show them."),
             "client_fallback": .boolean.orNull.noted("Whether a client may name it for a product that is not known."),
@@ -166,6 +170,8 @@ extension Shape {
             "once": onceOfSKU.orNull.noted(
                 "How often a user has it for a price of 0: `ever`, once, where it is left out; `running`, again when it "
                     + "has ended; `none`, without a limit."),
+            "tax_category": code.orNull.noted(
+                "Names its rate of tax in the settings of external purchases; without one it is not sold so."),
             "active": .boolean.orNull.noted("True where it is left out."),
         ])
 

@@ -127,6 +127,8 @@ struct CheckoutFields: Decodable {
     let return_url: String?
     let locale: String?
     let metadata: [String: String]?
+    let external_purchase_token: String?
+    let storefront: String?
 
     /// The limit of all keys and values together, in bytes of UTF-8.
     private static let metadataBytes = 16 << 10
@@ -150,11 +152,13 @@ struct CheckoutFields: Decodable {
         }
         let metadata = metadata ?? [:]
         try Self.check(metadata)
-        return CheckoutRequest(
+        var request = CheckoutRequest(
             sku: sku, quantity: quantity, days: days, platform: try Self.platform(platform),
             currency: try gateway.cashier.currency(currency.map(Self.currency)), provider: provider,
             accept: try Self.accept(accept), returnURL: return_url, locale: try locale.map(Self.locale),
             metadata: metadata)
+        request.external = try gateway.externalPurchases.claim(external_purchase_token, storefront: storefront)
+        return request
     }
 
     static func platform(_ text: String) throws(GatewayError) -> Platform {

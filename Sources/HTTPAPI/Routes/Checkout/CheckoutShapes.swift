@@ -35,6 +35,12 @@ extension Shape {
                 "The language of what the payer sees: a tag such as `zh-Hans`."),
             "metadata": .map(.string(0...1_000), keys: .string(1...64), 0...50).orNull.noted(
                 "At most 50 keys of 1 to 64 bytes and values of 1,000 bytes, 16 KiB together, in UTF-8."),
+            "external_purchase_token": .string.orNull.noted(
+                "Apple's token of a purchase outside of the App Store, as StoreKit gives it; it needs `storefront`."
+            ).shown("null"),
+            "storefront": .string(3...3, pattern: "[A-Z]{3}").orNull.noted(
+                "The customer's storefront in ISO 3166 alpha-3."
+            ).shown("null"),
         ])
 
     static let retry = named("AnotherAttempt", retryMembers)

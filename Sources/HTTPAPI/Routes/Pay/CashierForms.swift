@@ -50,7 +50,7 @@ struct CashierForms {
         let isFree = type == .none
         var fields = SessionFields(
             provider: isFree ? nil : String(parts[0]), accept: isFree ? nil : [type],
-            returnURL: "\(gateway.settings.publicURL)\(CashierDoor.path(id))")
+            returnURL: "\(gateway.settings.publicURL)\(SessionDoor.path(id, .checkout))")
         // The payer has agreed to the sentence of the page.
         fields.termsLocale = locale.rawValue
         fields.payerAddress = call.from.address(call.request.headerFields)
@@ -85,6 +85,7 @@ extension PageAlert {
         case .providerRejected: self = .refused
         case .orderIsPaid, .orderNotOpen, .contractGone, .conflict, .requestInProgress, .alreadyOwned, .leaseLost:
             self = .conflict
+        case .subscriptionIs, .subscriptionRuns, .belongsToSubscription: self = .conflict
         case .invalidRequest, .skuNotFound, .orderNotFound, .notFound: self = .invalid
         default: return nil
         }

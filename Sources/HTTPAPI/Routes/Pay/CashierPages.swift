@@ -10,7 +10,7 @@ struct CashierPages: Sendable {
     let pages: Pages
     let limiter: RateLimiter
 
-    var door: CashierDoor { CashierDoor(publicURL: gateway.settings.publicURL, codes: gateway.formCodes) }
+    var door: SessionDoor { SessionDoor(publicURL: gateway.settings.publicURL, codes: gateway.formCodes) }
     var policy: PagePolicy { PagePolicy(publicURL: gateway.settings.publicURL) }
 
     /// The outcome of an act, which the page shows.
@@ -91,8 +91,32 @@ struct CashierPages: Sendable {
         return html(frame, status, .cashier, gzip: call.takesGzip)
     }
 
-    /// Makes the page of a refusal, without reading anything.
+    /// The facts of a refusal that a page is drawn from.
+    struct Refusal {
+        let state: PageState
+        let locale: PageLocale
+        let branding: BrandingFacts
+        let requestID: String
+        /// The address that loads the page again; nil where it is not there.
+        var reload: String? { state == .unknown ? nil : "?" }
+    }
+
+    /// Makes the cashier's page of a refusal.
     func refusal(_ error: GatewayError, languages: [String], requestID: String) -> Answer {
+        refusal(error, languages: languages, requestID: requestID, under: .cashier) { refusal in
+            var frame = CashierFrame(
+                refusal.state, locale: refusal.locale, branding: refusal.branding, now: gateway.time.now)
+            frame.requestID = refusal.requestID
+            frame.reload = refusal.reload
+            return pages.render(frame)
+        }
+    }
+
+    /// Makes the page of a refusal, without reading anything.
+    func refusal(
+        _ error: GatewayError, languages: [String], requestID: String, under page: PagePolicy.Page,
+        draw: (Refusal) -> String
+    ) -> Answer {
         let reply = ErrorReply(error)
         let state: PageState =
             switch reply.status.code {
@@ -105,11 +129,9 @@ struct CashierPages: Sendable {
         guard let facts: BrandingFacts = try? Self.facts(branding) else {
             return .raw(status: reply.status, contentType: "text/plain; charset=utf-8", body: Data(), headers: [])
         }
-        var frame = CashierFrame(state, locale: locale(nil, languages), branding: facts, now: gateway.time.now)
-        frame.requestID = requestID
-        frame.reload = state == .unknown ? nil : "?"
+        let refusal = Refusal(state: state, locale: locale(nil, languages), branding: facts, requestID: requestID)
         let retry = reply.retryAfter.map { [HTTPField(name: .retryAfter, value: String($0))] } ?? []
-        return html(frame, reply.status, .cashier, gzip: false, retry)
+        return document(draw(refusal), reply.status, page, gzip: false, retry)
     }
 
     /// Makes the console's page.

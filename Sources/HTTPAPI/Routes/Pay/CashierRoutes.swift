@@ -47,38 +47,14 @@ struct CashierRoutes {
     }
 
     private func enter(_ call: Call) async throws(GatewayError) -> Answer {
-        try pages.charge(call)
-        let token = try call.parameter("token")
-        switch try await gateway.sessions.find(token: token) {
-        case .open(let caller) where caller.purpose == .checkout:
-            return CashierPages.redirect(
-                CashierDoor.path(caller.id.rawValue), [pages.door.cookie(token, of: caller.id.rawValue)])
-        case .expired(.checkout): return try await pages.bare(call, .expired, .gone)
-        case .open, .expired, .unknown: return try await pages.bare(call, .unknown, .notFound)
+        try await pages.enter(call, .checkout) { (call, state, status) async throws(GatewayError) in
+            try await pages.bare(call, state, status)
         }
-    }
-
-    private enum Visit {
-        case elsewhere, expired
-        case own(AuthenticatedSession, token: String)
-    }
-
-    /// Finds the session of the path by the browser's cookie.
-    private func visit(_ call: Call) async throws(GatewayError) -> Visit {
-        let id = try call.parameter("session")
-        for token in CashierDoor.tokens(call.request.headerFields) {
-            switch try await gateway.sessions.find(id, token: token, purpose: .checkout) {
-            case .unknown: continue
-            case .expired: return .expired
-            case .open(let caller): return .own(caller, token: token)
-            }
-        }
-        return .elsewhere
     }
 
     private func show(_ call: Call) async throws(GatewayError) -> Answer {
         try pages.charge(call)
-        switch try await visit(call) {
+        switch try await pages.visit(call, .checkout) {
         case .elsewhere: return try await pages.bare(call, .elsewhere, .ok)
         case .expired: return try await pages.bare(call, .expired, .gone)
         case .own(let caller, let token): return try await pages.page(call, caller, token: token)
@@ -87,7 +63,9 @@ struct CashierRoutes {
 
     private func act(_ call: Call) async throws(GatewayError) -> Answer {
         try pages.charge(call)
-        guard case .own(let caller, let token) = try await visit(call) else { return try await show(call) }
+        guard case .own(let caller, let token) = try await pages.visit(call, .checkout) else {
+            return try await show(call)
+        }
         let form = Dictionary(FormDecoder.decode(String(decoding: call.body, as: UTF8.self))) { first, _ in first }
         guard pages.door.accepts(call, form, caller.id, token) else {
             return try await pages.page(
@@ -100,7 +78,7 @@ struct CashierRoutes {
             return try await pages.page(call, caller, token: token, notice: CashierPages.Notice(alert: .terms))
         }
         do throws(GatewayError) {
-            return CashierPages.redirect(CashierDoor.path(caller.id.rawValue) + (try await forms.run()))
+            return CashierPages.redirect(SessionDoor.path(caller.id.rawValue, .checkout) + (try await forms.run()))
         } catch {
             guard let alert = PageAlert(error) else { throw error }
             return try await pages.page(call, caller, token: token, notice: CashierPages.Notice(alert: alert))
@@ -110,7 +88,7 @@ struct CashierRoutes {
     // MARK: Codes
 
     private func addressCode(_ call: Call) async throws(GatewayError) -> Answer {
-        guard case .own(let caller, let token) = try await visit(call) else { throw .notFound }
+        guard case .own(let caller, let token) = try await pages.visit(call, .checkout) else { throw .notFound }
         let session = try await gateway.sessionReading.find(caller)
         guard gateway.time.real.now < caller.session.expiresAt, session.order?.status.isUnpaid ?? true else {
             throw .contractGone
@@ -120,7 +98,7 @@ struct CashierRoutes {
     }
 
     private func picture(_ call: Call) async throws(GatewayError) -> Answer {
-        guard case .own(let caller, _) = try await visit(call) else { throw .notFound }
+        guard case .own(let caller, _) = try await pages.visit(call, .checkout) else { throw .notFound }
         let session = try await gateway.sessionReading.find(caller)
         guard case .qr(let text)? = session.contract?.instruction else { throw .contractGone }
         guard let image = QRImage.png(text) else { throw .internalError }

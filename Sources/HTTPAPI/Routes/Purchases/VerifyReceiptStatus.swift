@@ -36,7 +36,8 @@ extension VerifyReceiptStatus {
         case .internalError, .dryRun: self = .dataAccess
         case .noProviderAvailable, .noProvider: self = .notConfigured
         case .invalidNotification, .notFound, .unknown, .methodNotAllowed, .orderNotFound, .skuNotFound,
-            .unknownProduct, .alreadyOwned, .subscriptionRuns, .belongsToSubscription, .subscriptionIs,
+            .unknownProduct, .productNotSold, .notEligible, .alreadyOwned, .subscriptionRuns, .belongsToSubscription,
+            .subscriptionIs,
             .chargesUnchecked,
             .orderNotOpen, .contractGone, .purchaseBelongsToAnotherUser, .purchaseRevoked, .conflict, .sessionOver,
             .orderIsPaid,

@@ -58,8 +58,11 @@ struct NewSessionFields: Decodable {
         if let language, !Session.locales.contains(language) {
             throw .invalidRequest(field: "locale", reason: .words(Session.locales))
         }
-        if purpose == .checkout { try readLast(into: &sale) }
-        return SessionRequest(purpose: purpose, sale: sale, locale: language, lifetime: lifetime)
+        var external: ExternalClaim?
+        if purpose == .checkout { external = try readLast(into: &sale, gateway) }
+        var request = SessionRequest(purpose: purpose, sale: sale, locale: language, lifetime: lifetime)
+        request.external = external
+        return request
     }
 
     /// Refuses the fields that a portal does not take.
@@ -112,7 +115,7 @@ struct NewSessionFields: Decodable {
     }
 
     /// Reads the fields after `locale`.
-    private func readLast(into sale: inout SessionSale) throws(GatewayError) {
+    private func readLast(into sale: inout SessionSale, _ gateway: Gateway) throws(GatewayError) -> ExternalClaim? {
         if let metadata {
             do throws(GatewayError) { sale.metadata = try metadata.value } catch {
                 guard case .invalidRequest(_, let reason) = error else { throw error }
@@ -120,21 +123,10 @@ struct NewSessionFields: Decodable {
             }
             try CheckoutFields.check(sale.metadata)
         }
-        if let external_purchase_token {
-            _ = try external_purchase_token.value
-            throw .invalidRequest(
-                field: "external_purchase_token", reason: "no account takes Apple's external purchases")
-        }
+        let token = try external_purchase_token?.value
         sale.storefront = try storefront?.value
-        if let storefront = sale.storefront, !storefront.isStorefront {
-            throw .invalidRequest(field: "storefront", reason: "must be a country in three letters (ISO 3166 alpha-3)")
-        }
+        return try gateway.externalPurchases.claim(token, storefront: sale.storefront)
     }
-}
-
-extension String {
-    /// True for three capitals, the form of ISO 3166-1 alpha-3.
-    fileprivate var isStorefront: Bool { utf8.count == 3 && utf8.allSatisfy { (0x41...0x5A).contains($0) } }
 }
 
 /// The body of a session that a partner or an admin makes: the user and a session.

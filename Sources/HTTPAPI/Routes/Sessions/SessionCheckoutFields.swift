@@ -13,6 +13,8 @@ struct SessionCheckoutFields: Decodable {
     let return_url: String?
     let locale: String?
     let metadata: [String: String]?
+    let external_purchase_token: String?
+    let storefront: String?
 
     func fields(_ call: Call) throws(GatewayError) -> SessionFields {
         var fields = SessionFields(
@@ -23,6 +25,10 @@ struct SessionCheckoutFields: Decodable {
         fields.locale = try locale.map(CheckoutFields.locale)
         fields.termsLocale = call.languages.first
         fields.metadata = metadata
+        fields.storefront = storefront
+        guard external_purchase_token == nil else {
+            throw .invalidRequest(field: "external_purchase_token", reason: "is not the session's")
+        }
         fields.payerAddress = call.payerAddress
         return fields
     }

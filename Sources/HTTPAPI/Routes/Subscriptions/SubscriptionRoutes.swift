@@ -183,10 +183,20 @@ struct SubscriptionRoutes {
 
     private func replacePaymentMethod(_ call: Call) async throws(GatewayError) -> Answer {
         try await requireRunning(call)
-        let request = try call.decode(RetryFields.self).request(call)
+        let request = try request(call)
         return try .json(
             try await gateway.subscriptionActs.replacePaymentMethod(
                 call.parameter("id"), request, by: .user(call.user), context: call.context))
+    }
+
+    /// Reads the body of an attempt; a portal's session may return to its own page.
+    private func request(_ call: Call) throws(GatewayError) -> RetryRequest {
+        var request = try call.decode(RetryFields.self).request(call)
+        if let session = call.session {
+            request.page = PortalPlace.card(
+                try call.parameter("id"), of: session.id, at: gateway.settings.publicURL)
+        }
+        return request
     }
 
     private func readPaymentMethod(_ call: Call) async throws(GatewayError) -> Answer {
@@ -196,7 +206,7 @@ struct SubscriptionRoutes {
 
     private func pay(_ call: Call) async throws(GatewayError) -> Answer {
         try await requireRunning(call)
-        let request = try call.decode(RetryFields.self).request(call)
+        let request = try request(call)
         return try .json(
             try await gateway.subscriptionActs.pay(
                 call.parameter("id"), request, by: .user(call.user), context: call.context))

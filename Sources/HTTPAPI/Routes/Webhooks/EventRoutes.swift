@@ -86,7 +86,8 @@ extension Shape {
             `original_transaction_id`, `product_id`, `environment`, `sku` and `order_id`; of `purchase.unmapped` the \
             same without the last two; of `purchase.transferred` `original_transaction_id`, `environment`, \
             `from_user_id` (null where nobody had it) and `user_id`; of `balance.overdrawn` `user_id`, `unit` and \
-            `balance`.
+            `balance`; of `consent.rescinded` `user_id` (null where nobody is known), `app_transaction_id`, `bundle_id` \
+            and `environment`.
             """),
     ]
 }

@@ -4,13 +4,9 @@ import { Flow } from "../sdk/flow.js";
 import { Acts } from "../sdk/flow-acts.js";
 import { canApplePay } from "../sdk/pay-apple.js";
 import { isAlipayLink, isFollowable } from "../sdk/methods.js";
-import { sleep } from "../sdk/wait.js";
-import { day, minute } from "../sdk/words.js";
+import { localTimes, meta, showEntries, table } from "./page.js";
 import { Return } from "./return.js";
 import { banner } from "./banner.js";
-
-/** @param {string} name */
-const meta = name => document.querySelector(`meta[name="${name}"]`)?.getAttribute("content") ?? null;
 
 /** @returns {"plans" | "methods" | null} */
 function choice() {
@@ -27,43 +23,6 @@ function cleanAddress() {
   const view = choice();
   history.replaceState(history.state, "", location.pathname + (view ? `?view=${view}` : ""));
   return query.has("redirect_status");
-}
-
-/**
- * Times that the server wrote in UTC, in the payer's own zone.
- * @param {HTMLElement} main
- * @param {string} locale
- */
-function localTimes(main, locale) {
-  for (const time of main.querySelectorAll("time[data-local]")) {
-    const at = Date.parse(time.getAttribute("datetime") ?? "") / 1000;
-    if (Number.isFinite(at)) time.textContent = (time.getAttribute("data-local") === "day" ? day : minute)(at, locale);
-  }
-}
-
-/**
- * Shows the entries that this browser can do.
- * @param {HTMLElement} main
- * @param {(type: string) => boolean} can
- */
-function showEntries(main, can) {
-  for (const button of main.querySelectorAll('li[hidden] > [data-action="method"]')) {
-    if (can(button.getAttribute("data-type") ?? "")) /** @type {HTMLElement} */ (button.parentElement).hidden = false;
-  }
-  return main.dataset.state !== "methods" || main.querySelector('li:not([hidden]) > [data-action="method"]') !== null;
-}
-
-/**
- * The texts; where they do not come they are asked for again, since the page works without the module meanwhile.
- * @param {string} address
- * @returns {Promise<import("../sdk/words.js").Texts>}
- */
-async function table(address) {
-  for (;;) {
-    const answer = await fetch(address).catch(() => null);
-    if (answer?.ok) return answer.json();
-    await sleep(2000);
-  }
 }
 
 async function start() {
@@ -105,7 +64,7 @@ async function start() {
   });
   flow.returned = returned;
   const acts = new Acts(flow);
-  const usable = showEntries(main, can);
+  const usable = showEntries(main, can) || main.dataset.state !== "methods";
   if (!usable) flow.drawn = "";
   localTimes(main, locale);
   await flow.ask();

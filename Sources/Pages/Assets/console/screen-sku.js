@@ -13,6 +13,7 @@ import { mayAct } from "./session.js";
 import { archiveAct, priceChangeAct, saveAct, wouldGrant } from "./acts-sku.js";
 import { appleProducts } from "./sku-apple.js";
 import { kindCard, moreCard, namesCard, priceCard } from "./sku-form.js";
+import { offerRows } from "./sku-offers.js";
 import { fresh, has, newBody, patch, skuOf } from "./sku-model.js";
 import { said, t } from "./text.js";
 
@@ -54,7 +55,7 @@ class Editor {
   fill() {
     const summary = h("summary", {}, icon("chev", "icon-s turn"), t("further"));
     this.form.replaceChildren(kindCard(this.sku, this.before === null, this.isFixed, kind => this.choose(kind)), priceCard(this.sku, this.isFixed), namesCard(this.sku, this.isFixed),
-      card(t("in_app_store"), {}, appleProducts(this.sku, this.known)), moreCard(this.sku, this.isFixed, summary));
+      card(t("in_app_store"), {}, appleProducts(this.sku, this.known), has(this.sku.kind, "offers") ? h("div", { class: "pad fields" }, offerRows(this.sku.offers ?? [], this.isFixed)) : null), moreCard(this.sku, this.isFixed, summary));
     this.look();
   }
 

@@ -1,6 +1,7 @@
 // @ts-check
 import { Fault, whole } from "./fields.js";
 import { isCurrency, major, minorOrZero } from "./money.js";
+import { offersOf } from "./sku-offers.js";
 import { t } from "./text.js";
 
 /** @typedef {Record<string, any>} SKU as the API has it */
@@ -9,7 +10,7 @@ export const KINDS = ["subscription", "non_renewing", "non_consumable", "consuma
 
 /** The fields of each kind beside those of every SKU (`id`, `name`, `description`, `kind`, `prices`, `apple_product_ids`). */
 const OWN = /** @type {Record<string, string[]>} */ ({
-  subscription: ["tier", "rank", "period", "one_period_elsewhere", "duration_days", "units", "stack_group"],
+  subscription: ["tier", "rank", "period", "one_period_elsewhere", "duration_days", "units", "stack_group", "offers"],
   non_renewing: ["tier", "rank", "duration_days", "options", "units", "stacking", "stack_group", "on_refund", "once", "client_fallback", "subscribe_id"],
   non_consumable: ["tier", "rank", "units", "on_refund", "stack_group"],
   consumable: ["units", "on_refund", "consumption"],
@@ -139,6 +140,7 @@ export function skuOf(values) {
   if (has(kind, "subscribe_id")) sku.subscribe_id = text("subscribe_id") === "" ? null : whole(values, "subscribe_id", 1);
   sku.plan_code = text("plan_code") === "" ? null : text("plan_code");
   sku.apple_product_ids = indexes(values, /^apple_product_ids\[(\d+)\]$/).map(index => text(`apple_product_ids[${index}]`)).filter(id => id !== "");
+  if (has(kind, "offers")) sku.offers = offersOf(values);
   sku.attributes = attributesOf(text("attributes"));
   sku.localizations = localizationsOf(values);
   return sku;

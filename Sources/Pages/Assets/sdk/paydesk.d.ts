@@ -87,6 +87,9 @@ export interface CheckoutOptions {
   returnURL?: string;
   locale?: string;
   metadata?: Record<string, string>;
+  /** Apple's token of a purchase outside of the App Store, with the storefront in three letters. */
+  external_purchase_token?: string;
+  storefront?: string;
   signal?: AbortSignal | null;
   [more: string]: unknown;
 }

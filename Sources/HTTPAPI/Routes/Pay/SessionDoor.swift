@@ -1,9 +1,10 @@
 import Domain
 import Gateway
 import HTTPTypes
+import Pages
 
-/// The session's cookie, and the rules by which a form of the page is accepted (`docs/cashier.md`).
-struct CashierDoor {
+/// The cookie of a session's page, and the rules by which a form of the page is accepted (`docs/cashier.md`).
+struct SessionDoor {
     static let cookie = "paydesk_session"
     /// The number of session cookies that are looked at; a browser sends those of the longest path first.
     private static let cookieLimit = 3
@@ -11,12 +12,15 @@ struct CashierDoor {
     let publicURL: String
     let codes: FormCodes
 
-    static func path(_ session: String) -> String { "/pay/s/\(session)" }
+    /// Returns the path of a session's page, below which its cookie is sent.
+    static func path(_ session: String, _ purpose: Session.Purpose) -> String {
+        purpose == .checkout ? "/pay/s/\(session)" : PortalFrame.path(session)
+    }
 
     /// Returns the `Set-Cookie` that opens the page of a session to one browser.
-    func cookie(_ token: String, of session: String) -> HTTPField {
+    func cookie(_ token: String, of session: String, _ purpose: Session.Purpose) -> HTTPField {
         let secure = publicURL.hasPrefix("https://") ? "; Secure" : ""
-        let value = "\(Self.cookie)=\(token); Path=\(Self.path(session)); HttpOnly; SameSite=Lax\(secure)"
+        let value = "\(Self.cookie)=\(token); Path=\(Self.path(session, purpose)); HttpOnly; SameSite=Lax\(secure)"
         return HTTPField(name: .setCookie, value: value)
     }
 

@@ -1,0 +1,23 @@
+import Crypto
+import FoundationEssentials
+
+/// UUIDs of version 5 (RFC 9562 section 5.5): the same name always has the same one.
+enum NameUUID {
+    /// Paydesk's own namespace, chosen once.
+    private static let namespace: [UInt8] = [
+        0x8D, 0x1F, 0x0C, 0x5A, 0x6B, 0x27, 0x4E, 0x93, 0xB4, 0x0E, 0x52, 0xD7, 0x31, 0xA9, 0xC6, 0x04,
+    ]
+
+    /// Returns a name's UUID in lower case.
+    static func text(_ name: String) -> String {
+        var bytes = Array(Insecure.SHA1.hash(data: Data(namespace + Array(name.utf8))).prefix(16))
+        bytes[6] = bytes[6] & 0x0F | 0x50
+        bytes[8] = bytes[8] & 0x3F | 0x80
+        let digits = bytes.map { byte in
+            let text = String(byte, radix: 16)
+            return text.count == 1 ? "0" + text : text
+        }
+        let groups = [0..<4, 4..<6, 6..<8, 8..<10, 10..<16]
+        return groups.map { digits[$0].joined() }.joined(separator: "-")
+    }
+}
