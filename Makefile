@@ -21,8 +21,6 @@
 #             makes more of it
 
 SWIFT ?= swift
-# BUILD_FLAGS is for what runs once and needs no index for an editor: --disable-index-store.
-BUILD = $(SWIFT) build $(BUILD_FLAGS)
 FUZZ_RUNS ?= 1000000
 RUN_PACKAGES = libssl-dev libcurl4-openssl-dev libsqlite3-dev libpq-dev libqrencode-dev zlib1g-dev
 TEST_PACKAGES = $(RUN_PACKAGES) postgresql openssl curl python3 python3-venv zbar-tools
@@ -36,7 +34,7 @@ SOURCES = $(shell git ls-files -co --exclude-standard -- '*.swift')
     packages-run packages-test packages-lint packages-faults
 
 run: packages-run
-	$(BUILD) -c release --product paydesk
+	$(SWIFT) build -c release --product paydesk
 	.build/release/paydesk serve
 
 # The tests' databases go to memory where there is room for them: durability is not what they measure, and a busy disk
@@ -44,7 +42,7 @@ run: packages-run
 TEST = TMPDIR=$$(sh Tests/Scripts/scratch.sh) sh Tests/Scripts/test.sh $(SWIFT) test --skip-build \
     --experimental-maximum-parallelization-width 16
 test: packages-test sdk
-	$(BUILD) --build-tests
+	$(SWIFT) build --build-tests
 	$(TEST)
 
 sdk:
@@ -62,13 +60,13 @@ format:
 	@$(SWIFT) format --in-place $(SOURCES)
 
 bench: packages-run
-	$(BUILD) -c release --product paydesk
-	$(BUILD) -c release --product paydesk-bench
+	$(SWIFT) build -c release --product paydesk
+	$(SWIFT) build -c release --product paydesk-bench
 	.build/release/paydesk-bench
 
 bench-million: packages-test
-	$(BUILD) -c release --product paydesk
-	$(BUILD) -c release --product paydesk-bench
+	$(SWIFT) build -c release --product paydesk
+	$(SWIFT) build -c release --product paydesk-bench
 	.build/release/paydesk-bench --only million --postgres
 
 fuzz:
@@ -79,35 +77,35 @@ sanitize: packages-test
 	@sh Tests/Scripts/sanitize.sh $(SWIFT) address
 
 smoke:
-	$(BUILD) --product paydesk
+	$(SWIFT) build --product paydesk
 	sh Tests/Scripts/smoke.sh .build/debug/paydesk
 
 javascript:
 	@sh Tests/Scripts/javascript.sh
 
 browsers:
-	$(BUILD) --product paydesk
+	$(SWIFT) build --product paydesk
 	@sh Tests/Scripts/browsers.sh .build/debug/paydesk
 
 pages:
-	$(BUILD) --product paydesk
+	$(SWIFT) build --product paydesk
 	@sh Tests/Scripts/browsers.sh .build/debug/paydesk --pages .build-pages
 
 webshop: packages-run
-	$(BUILD) --product paydesk
+	$(SWIFT) build --product paydesk
 	@sh Tests/Scripts/install.sh python3 curl
 	@sh Examples/WebShop/run.sh .build/debug/paydesk
 
 client: packages-test
-	$(BUILD) --product paydesk
+	$(SWIFT) build --product paydesk
 	sh Tests/Scripts/client.sh .build/debug/paydesk
 
 schemathesis: packages-test
-	$(BUILD) --product paydesk
+	$(SWIFT) build --product paydesk
 	sh Tests/Scripts/schemathesis.sh .build/debug/paydesk
 
 openapi: packages-run packages-lint
-	$(BUILD) --product paydesk
+	$(SWIFT) build --product paydesk
 	PYTHON=$(PYTHON) sh Tests/Scripts/openapi.sh .build/debug/paydesk >docs/openapi.json.new
 	mv docs/openapi.json.new docs/openapi.json
 
@@ -116,7 +114,7 @@ openapi: packages-run packages-lint
 EXAMPLE_BUILD ?= .build-example
 EXAMPLE = --package-path Examples/PiggyDesk --scratch-path $(EXAMPLE_BUILD)
 example: packages-test
-	$(BUILD) --build-tests $(EXAMPLE)
+	$(SWIFT) build --build-tests $(EXAMPLE)
 	$(SWIFT) test --skip-build $(EXAMPLE)
 	sh Tests/Scripts/example.sh $(EXAMPLE_BUILD)/debug/piggydesk
 
@@ -137,8 +135,8 @@ faults-long: faults-build
 	$(FAULTS) --long
 
 faults-build: packages-test packages-faults
-	$(BUILD) -c $(FAULTS_BUILD) --product paydesk
-	$(BUILD) -c $(FAULTS_BUILD) --product paydesk-faults
+	$(SWIFT) build -c $(FAULTS_BUILD) --product paydesk
+	$(SWIFT) build -c $(FAULTS_BUILD) --product paydesk-faults
 
 packages-run:
 	@sh Tests/Scripts/install.sh $(RUN_PACKAGES)

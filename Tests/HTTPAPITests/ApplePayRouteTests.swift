@@ -28,7 +28,7 @@ private func withWalletCounter(
             logger: setup.desk.logger)
         let app = Application(router: api.router(), logger: Logger(label: "http") { _ in SwiftLogNoOpLogHandler() })
         try await app.test(.router) { client in
-            try await body(Counter(desk: wallet.desk, api: api, client: client, adminKey: ""), wallet)
+            try await body(try Counter(desk: wallet.desk, api: api, client: client, adminKey: ""), wallet)
         }
     }
 }

@@ -43,7 +43,7 @@ private func serve(
         logger: setup.desk.logger)
     let app = Application(router: api.router(), logger: Logger(label: "http") { _ in SwiftLogNoOpLogHandler() })
     try await app.test(.router) { client in
-        let counter = Counter(desk: first.desk, api: api, client: client, adminKey: first.adminKey)
+        let counter = try Counter(desk: first.desk, api: api, client: client, adminKey: first.adminKey)
         try await serve(
             stores.dropFirst(), like: first, setup, nodes: nodes, counters: counters + [counter], body)
     }

@@ -45,7 +45,7 @@ struct OpenAPITests {
             #expect(document["info"].text("version") == "0.0.0-test")
             let key = document["components"]["parameters"]["IdempotencyKey"]
             #expect(key.text("description").contains("30 days unless the operator says otherwise"))
-            #expect(document == (try DocumentedAnswers.of(counter.api)).document)
+            #expect(document == counter.documented.document)
             let answers = DocumentedAnswers(document: document)
             let references = Self.references(in: document)
             try #require(references.count > 50)
@@ -72,7 +72,7 @@ struct OpenAPITests {
     @Test
     func `every body and answer has a name and an example that fits`() async throws {
         try await withCounter { counter in
-            let answers = try DocumentedAnswers.of(counter.api)
+            let answers = counter.documented
             let document = answers.document
             #expect(Set(["Error", "Money", "PaymentContract"]).isSubset(of: document["components"]["schemas"].names))
             for (name, schema) in document["components"]["schemas"].members {
@@ -202,7 +202,7 @@ struct OpenAPITests {
     ])
     func `an answer that is not as described is found`(_ text: String, _ status: Int, _ fits: Bool) async throws {
         try await withCounter { counter in
-            let answers = try DocumentedAnswers.of(counter.api)
+            let answers = counter.documented
             let reply = Reply(status: status, headers: [:], text: text)
             #expect(answers.faults(.get, "/v1/public/orders?limit=2", sent: nil, reply).isEmpty == fits)
         }

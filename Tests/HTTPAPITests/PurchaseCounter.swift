@@ -33,7 +33,7 @@ func withCounter(
     let admin = try await apple.gateway.keys.create(name: "admin", partner: nil, scopes: ["admin"], context: .test)
     let app = Application(router: api.router(), logger: Logger(label: "http") { _ in SwiftLogNoOpLogHandler() })
     try await app.test(.router) { client in
-        try await body(Counter(desk: apple.desk, api: api, client: client, adminKey: admin.key))
+        try await body(try Counter(desk: apple.desk, api: api, client: client, adminKey: admin.key))
     }
 }
 

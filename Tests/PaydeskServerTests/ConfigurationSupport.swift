@@ -162,6 +162,14 @@ enum TestKinds {
                         .init("pre_release", .boolean, summary: "Flag."),
                         .init("verify_receipt_url", .text, summary: "URL."),
                     ])), default: .object([:]), summary: "API."),
+            .init(
+                "external_purchases",
+                .object(
+                    SettingsSchema([
+                        .init("report_after_days", .integer(1...10), default: .integer(8), summary: "Days."),
+                        .init("production_url", .url, summary: "URL."), .init("sandbox_url", .url, summary: "URL."),
+                        .init("regions", .list(.object(SettingsSchema([]))), default: .list([]), summary: "Regions."),
+                    ])), default: .object([:]), summary: "Outside of the store."),
             .init("sync_interval_hours", .integer(1...168), default: .integer(12), summary: "Interval."),
             .init("verbose", .boolean, default: .boolean(true), summary: "A flag that is on."),
         ]))

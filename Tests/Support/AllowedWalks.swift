@@ -52,6 +52,8 @@ enum AllowedWalks {
         Walk(table: "jobs", index: "jobs_leased"): "those that run",
         Walk(table: "jobs", index: "jobs_pkey"): page,
         Walk(table: "jobs", index: "sqlite_autoindex_jobs_1"): page,
+        Walk(table: "learned_facts", index: "learned_facts_pkey"): "the last one",
+        Walk(table: "learned_facts", index: "sqlite_autoindex_learned_facts_1"): "the last one",
         Walk(table: "mismatches", index: "mismatches_open"): left,
         Walk(table: "notifications", index: "notifications_by_account"): page,
         Walk(table: "notifications", index: "notifications_by_status"): page,

@@ -116,7 +116,8 @@ struct RemoteConformanceTests {
             by: "\"pending\": \"succeeded\"", check: "a charge that is not decided is neither a success nor an end"),
         Flaw(
             testDescription: "a set-up that is revived",
-            text: "if self.setup(q)[\"status\"] in (\"failed\", \"cancelled\"):", by: "if not self.setup(q):",
+            text: "if self.setup(q)[\"status\"] in (\"failed\", \"cancelled\"):",
+            by: "if self.setup(q).update(status=\"waiting\"):",
             check: "a cancelled set-up can no longer be given, also one that was never opened"),
         Flaw(
             testDescription: "a mandate for every payment",
