@@ -25,6 +25,12 @@ def both(test):
     return run
 
 
+def agree(engine: Engine) -> None:
+    """On the sandbox's page: takes its terms, without which nothing is kept, and succeeds."""
+    engine.press('input[name="terms"]')
+    engine.press('button[value="succeed"]')
+
+
 def section(engine: Engine, state: str) -> None:
     engine.wait(lambda: engine.find(f'section[data-state="{state}"]'), f"the section {state}")
 
@@ -93,7 +99,7 @@ class Portal(BrowserCase):
         engine.method("sandbox-url")
         section(engine, "redirect")
         engine.press('section [data-action="go-on"]')
-        engine.press('button[value="succeed"]')
+        agree(engine)
         section(engine, "paid")
         self.assertEqual(len(held.found["orders"]), 1)
         self.assertEqual(engine.faults(), [])
@@ -157,7 +163,7 @@ class RefusedRenewal(BrowserCase):
                     engine.until("card")
                     engine.method("sandbox-url")
                     engine.press('section [data-action="go-on"]')
-                    engine.press('button[value="succeed"]')
+                    agree(engine)
                     section(engine, "paid")
                     self.assertTrue(eventually(lambda: held.found["status"] == "active"))
         finally:
