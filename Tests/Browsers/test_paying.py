@@ -196,6 +196,8 @@ class WebShop(BrowserCase):
                 engine = make()
                 engine.faults()
                 engine.driver.get(self.url + "/")
+                # This line comes by itself and moves the buttons, which a click would miss then.
+                engine.wait(lambda: "You have nothing yet" in engine.js("return document.body.textContent"), "nothing owned")
                 engine.press('button[data-sku="vip_month"]')
                 engine.press('button[value="succeed"]')
                 engine.wait(lambda: "You have VIP" in engine.js("return document.body.textContent"), "what is owned")
