@@ -11,8 +11,9 @@
 # make openapi writes docs/openapi.json, which a test compares with what the server serves
 # make smoke  pays an order through the debug binary over HTTP, kills it, starts it and looks again
 # make browsers tests the pages in Chromium and WebKitGTK, on SQLite and PostgreSQL beside each other; BROWSERS_ENGINE=sqlite
-#             or postgres takes one alone, BROWSERS_LOOKS=shared looks at each page on one of them; make pages takes a
-#             picture of each into .build-pages, for a person to look at
+#             or postgres takes one alone, BROWSERS_LOOKS=shared looks at each page on one of them, BROWSERS_TESTS="-v
+#             test_portal" takes these tests alone; make pages takes a picture of each into .build-pages, for a person to
+#             look at
 # make webshop serves a shop on another origin beside Paydesk (Examples/WebShop)
 # make javascript tests the modules of the pages and of paydesk.js with node, and their types with tsc
 # make sdk    type-checks the SDK's Apple parts, and builds an app that depends on this package without the trait Server
@@ -85,7 +86,7 @@ javascript:
 
 browsers:
 	$(SWIFT) build --product paydesk
-	@sh Tests/Scripts/browsers.sh .build/debug/paydesk
+	@sh Tests/Scripts/browsers.sh .build/debug/paydesk $(BROWSERS_TESTS)
 
 pages:
 	$(SWIFT) build --product paydesk

@@ -149,7 +149,7 @@ REFUSALS = [
     (["createWebhook", "changeWebhook"], [], {"url": r"must name a public host"}),
     # Members that are free may hold what no database does.
     ([*SKU_WRITERS, "payByApplePay", "attachPurchase", "restorePurchases", "verifyReceipt",
-      "verifyPurchase"], [], {
+      "verifyPurchase", "signOffer", "signIntroductoryOffer", "keepExternalPurchaseToken"], [], {
         "": r"(?:The request is not valid: )?(?:text must not contain U\+0000|JSON is nested more than 32 levels deep)\.?",
         "attributes": r"text must not contain U\+0000",
     }),

@@ -80,7 +80,9 @@ struct SandboxPage {
             """
     }
 
-    /// The terms of a mandate with the box that the payer ticks, and the fields by which renewals are played.
+    /// The terms of a mandate with their box, and the fields by which renewals are played.
+    ///
+    /// The box is ticked, unlike the cashier's, because a developer who plays the payer agrees each time.
     private var agreement: String {
         guard let mandate = payment.mandate else { return "" }
         let choices = SandboxAgreement.Renewals.allCases.map { each in
@@ -88,7 +90,9 @@ struct SandboxPage {
         }
         return """
             <p class="terms" data-terms>\(Self.escaped(mandate.terms))</p>
-            <label class="agree"><input type="checkbox" name="terms" value="accepted"> <span>\(words.agree)</span></label>
+            <label class="agree">
+            <input type="checkbox" name="terms" value="accepted" checked> <span>\(words.agree)</span>
+            </label>
             <details><summary>\(words.later)</summary>
             <label>\(words.laterCharges)<select name="renewals">\(choices.joined())</select></label>
             <label>\(words.instrument)<input type="text" name="instrument" maxlength="100" autocomplete="off"></label>
