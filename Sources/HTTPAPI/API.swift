@@ -65,7 +65,8 @@ package struct APISettings: Sendable {
         corsOrigins: [String], isDevelopment: Bool = false, trustedProxies: [CIDR] = [], limits: Limits,
         tokens: UserTokenRules, version: String,
         metricsText: @escaping @Sendable () -> String, nodes: @escaping @Sendable () -> Int64 = { 1 },
-        node: String = "node", servesTLS: Bool = false, assets: URL? = nil, box: ServedBox? = nil, files: CatalogueFiles? = nil,
+        node: String = "node", servesTLS: Bool = false, assets: URL? = nil, box: ServedBox? = nil,
+        files: CatalogueFiles? = nil,
         doctor: @escaping @Sendable (_ reaches: Bool) async throws -> [DoctorItem] = { _ in [] }
     ) {
         self.corsOrigins = corsOrigins

@@ -110,7 +110,9 @@ struct TriggerRun: Sendable {
 
     var storefront: Storefront {
         get throws {
-            guard let storefront = Storefront("USA") else { throw TriggerRefusal(description: "there is no storefront") }
+            guard let storefront = Storefront("USA") else {
+                throw TriggerRefusal(description: "there is no storefront")
+            }
             return storefront
         }
     }
@@ -172,7 +174,8 @@ struct TriggerRun: Sendable {
             try db.events.list(after: event.seq - 1, subject: nil, limit: 1)
         }
         struct About: Decodable { let order_id: ID<Order>? }
-        told.order_id = page.events.first
+        told.order_id =
+            page.events.first
             .flatMap { try? JSONDecoder().decode(About.self, from: Data($0.data.utf8)) }?.order_id
         return told
     }

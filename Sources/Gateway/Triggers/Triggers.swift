@@ -91,7 +91,8 @@ package struct Triggers: Sendable {
             if event == .subscriptionChanged, !run.request.advances, gateway.appStore != nil {
                 return try await purchase(run)
             }
-            throw TriggerRefusal(description: "no active SKU has \"renewal\": \"managed\"; make one, or name it by --sku")
+            throw TriggerRefusal(
+                description: "no active SKU has \"renewal\": \"managed\"; make one, or name it by --sku")
         }
         let sale = try await run.sell(managed)
         try await run.pay(sale)

@@ -53,7 +53,8 @@ struct Requests: AsyncParsableCommand {
             let facts = [
                 error, caller, user_id.map { "user \($0)" },
             ].compactMap(\.self).joined(separator: "  ")
-            return "\(at.iso8601)  \(status)  \(method) \(route ?? "(no route)")  \(duration_ms) ms  \(request_id)  \(facts)"
+            return
+                "\(at.iso8601)  \(status)  \(method) \(route ?? "(no route)")  \(duration_ms) ms  \(request_id)  \(facts)"
         }
     }
 }

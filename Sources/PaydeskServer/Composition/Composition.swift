@@ -79,7 +79,8 @@ struct Composition {
                     pagesBurst: limits.pagesBurst),
                 tokens: try configuration.auth.tokenRules(fetchJWKS: fetchJWKS), version: Release.version,
                 metricsText: metricsText, nodes: nodes,
-                node: "\(SystemDependencies.hostName):\(configuration.http.port)", servesTLS: configuration.http.tls != nil,
+                node: "\(SystemDependencies.hostName):\(configuration.http.port)",
+                servesTLS: configuration.http.tls != nil,
                 assets: configuration.assets, box: box,
                 files: .commands(defaultCurrency: configuration.defaultCurrency)
             ) { [configuration, gateway, transport] reaches in
