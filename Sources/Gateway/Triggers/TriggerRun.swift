@@ -10,7 +10,7 @@ struct TriggerSale: Sendable {
     let account: ConfiguredAccount
 }
 
-/// One request to make an event happen, with the acts that need it.
+/// The run of a request to make an event happen, with the acts that it needs.
 struct TriggerRun: Sendable {
     let gateway: Gateway
     let request: TriggerRequest

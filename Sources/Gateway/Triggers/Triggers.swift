@@ -51,7 +51,7 @@ package struct Triggers: Sendable {
         case .orderAnomaly: try await run.announce(.succeeded, sale, plus: 1)
         default:
             try await run.pay(sale)
-            // What follows needs the order to be paid.
+            // The acts that follow need the order to be paid.
             guard event != .orderPaid, event != .entitlementsChanged,
                 try await run.wait(for: Trigger.orderPaid.rawValue, about: order, Self.patience) != nil
             else { break }

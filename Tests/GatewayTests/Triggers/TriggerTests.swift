@@ -45,8 +45,9 @@ struct TriggerTests {
             Trigger.orderOpened, .orderPaid, .orderClosed, .orderAnomaly, .refundSucceeded, .refundFailed,
             .disputeOpened, .disputeClosed, .entitlementsChanged,
         ])
-    func `an event of an order happens and is named by its number`(_ engine: TestEngine, _ trigger: Trigger) async throws
-    {
+    func `an event of an order happens and is named by its number`(
+        _ engine: TestEngine, _ trigger: Trigger
+    ) async throws {
         try await withDesk(on: engine, Self.development) { desk in
             let happened = try await Self.make(trigger, Self.node(desk))
             let event = try await Self.event(happened, desk)
