@@ -165,6 +165,6 @@ struct EventForwardingTests {
         let refusal = #expect(throws: CommandError.self) { try ForwardTarget(address, allowsRemote: false) }
         #expect(refusal?.exitCode == 2 && refusal?.message.contains(word) == true)
         let isRemote = word == "--allow-remote"
-        #expect((try? ForwardTarget(address, allowsRemote: true)) != nil == isRemote)
+        #expect(((try? ForwardTarget(address, allowsRemote: true)) != nil) == isRemote)
     }
 }

@@ -28,7 +28,7 @@ struct Listen: AsyncParsableCommand {
 
     func run() async throws {
         let target = try ForwardTarget(forwardTo, allowsRemote: allowRemote)
-        let types = try self.types.map { text throws(CommandError) in try Self.types(text) }
+        let types = try self.types.map { (text) throws(CommandError) in try Self.types(text) }
         guard (after ?? 0) >= 0 else { throw CommandError.usage("paydesk: --after is a whole number from 0") }
         try await access.use("paydesk-listen", Self.scopes) { client in try await forward(client, to: target, types) }
     }
