@@ -140,9 +140,14 @@ struct EventForwardingTests {
     @Test
     func `the end takes what is there already, and waits for nothing`() async throws {
         let scene = ForwardingScene([1, 2], answers: [.answered(500)])
-        let forwarding = scene.forwarding(retries: true, secret: secret)
+        let forwarding = scene.forwarding(secret: secret)
         try await forwarding.finish()
         #expect(scene.ids == ["evt_1", "evt_2"] && forwarding.cursor == 2 && scene.pauses.isEmpty)
+        // An event that is to be tried again stays the next one.
+        let stubborn = ForwardingScene([1, 2], answers: [.answered(500)])
+        let trying = stubborn.forwarding(retries: true, secret: secret)
+        try await trying.finish()
+        #expect(stubborn.ids == ["evt_1"] && trying.cursor == 0 && stubborn.pauses.isEmpty)
     }
 
     @Test(

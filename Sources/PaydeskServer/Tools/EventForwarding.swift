@@ -86,7 +86,11 @@ final class EventForwarding: Sendable {
     func finish() async throws(CommandError) {
         let end = time.milliseconds() + Self.lastMilliseconds
         for event in try await reader.rest(after: cursor).events where time.milliseconds() < end {
-            if isChosen(event) { _ = await attempt(event, within: Self.lastLimit) }
+            if isChosen(event) {
+                let outcome = await attempt(event, within: Self.lastLimit)
+                // It stays the next one for whoever goes on after the cursor.
+                guard outcome.isGood || !settings.retries else { return }
+            }
             pass(event.seq)
         }
     }
@@ -118,10 +122,10 @@ final class EventForwarding: Sendable {
                 break
             }
             await reader.pause(.seconds(pause))
-            // It stays the next one for whoever goes on after the cursor.
             guard !Task.isCancelled else { return false }
             outcome = await attempt(event)
         }
+        guard outcome.isGood || !settings.retries || !Task.isCancelled else { return false }
         pass(event.seq)
         return true
     }
