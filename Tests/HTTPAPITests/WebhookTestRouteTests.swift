@@ -35,7 +35,7 @@ struct WebhookTestRouteTests {
             #expect(try reply.status == 200 && reply.data.int("status") == 204 && reply.data["error"] == .null)
             let message = try #require(counter.desk.endpoints.received(Self.url).first)
             #expect(try message.id == reply.data.text("id") && message.id.hasPrefix("evt_"))
-            #expect(message.headers["webhook-signature"] == (try Self.signature(message, secret)))
+            #expect(try Self.signature(message, secret) == message.headers["webhook-signature"])
             let body = try JSONDecoder().decode(JSONValue.self, from: message.body)
             #expect(body.text("type") == "webhook.test" && body.text("subject") == id)
             #expect(body.int("seq") == 0 && body.int("sequence") == 0 && body["data"].text("webhook_id") == id)

@@ -1,6 +1,5 @@
 import AppStoreBox
 import Domain
-import FoundationEssentials
 import ProviderKit
 import Store
 

@@ -1,4 +1,4 @@
-package import Domain
+import Domain
 import Synchronization
 
 /// The readers on this node that wait for the next event.

@@ -82,7 +82,7 @@ struct Listen: AsyncParsableCommand {
     private static func show(_ line: String) { FileHandle.standardOutput.write(Data((line + "\n").utf8)) }
 
     /// Returns whether a line comes from the terminal within a few seconds.
-    private static let hearsEnter: @Sendable () async -> Bool = {
+    @Sendable private static func hearsEnter() async -> Bool {
         for _ in 0..<moments where !Task.isCancelled {
             var terminal = pollfd(fd: STDIN_FILENO, events: Int16(POLLIN), revents: 0)
             if poll(&terminal, 1, 0) == 1 { return readLine() != nil }

@@ -59,12 +59,12 @@ struct TriggerTests {
         }
     }
 
-    @Test(
-        arguments: TestEngine.allCases,
-        [
-            (Trigger.subscriptionChanged, false), (.subscriptionChanged, true), (.subscriptionPaymentFailed, true),
-            (.subscriptionRenewalUpcoming, true),
-        ])
+    private static let subscriptions: [(trigger: Trigger, advances: Bool)] = [
+        (.subscriptionChanged, false), (.subscriptionChanged, true), (.subscriptionPaymentFailed, true),
+        (.subscriptionRenewalUpcoming, true),
+    ]
+
+    @Test(arguments: TestEngine.allCases, subscriptions)
     func `an event of a subscription happens, where needed with the clock`(
         _ engine: TestEngine, _ asked: (trigger: Trigger, advances: Bool)
     ) async throws {
