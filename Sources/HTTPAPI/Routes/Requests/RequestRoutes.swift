@@ -82,7 +82,7 @@ struct RequestRoutes {
 
 extension Shape {
     fileprivate static let request = named(
-        "Request",
+        "LoggedRequest",
         .object([
             "at": .time, "method": .string.shown(#""POST""#),
             "route": .string.orNull.noted("The template of the path; null for a path that no route has.")

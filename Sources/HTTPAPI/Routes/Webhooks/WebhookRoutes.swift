@@ -46,7 +46,7 @@ struct WebhookRoutes {
                     `\(WebhookTestMessages.type)`, its `seq` and `sequence` are 0, its `data` has the `webhook_id`; answer 2xx and do \
                     nothing. It is no event and no delivery. A partner may send 30 in a minute.
                     """,
-                body: .json(.object([:])), answers: .data(.webhookTest), refuses: [.notFound, .forbidden], handle: test),
+                body: .json(.object([:])), answers: .data(.webhookTest), refuses: [.notFound], handle: test),
             Route(
                 "listDeliveries", .get, "/v1/partner/webhooks/{id}/deliveries", .key([.webhooksWrite]), .webhooks,
                 "What was sent to an endpoint", note: "The newest events first.",
