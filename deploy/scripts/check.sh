@@ -11,7 +11,7 @@ promtool=$(command -v promtool || echo "$out/promtool")
 if [ ! -x "$promtool" ]; then
     work=$(mktemp -d)
     trap 'rm -rf "$work"' EXIT
-    (cd "$work" && apt-get download -qq prometheus >/dev/null && dpkg-deb --fsys-tarfile prometheus_*.deb | tar -xO ./usr/bin/promtool >promtool)
+    (cd "$work" && apt-get download -qq -o APT::Sandbox::User=root prometheus >/dev/null && dpkg-deb --fsys-tarfile prometheus_*.deb | tar -xO ./usr/bin/promtool >promtool)
     install -m 755 "$work/promtool" "$promtool"
 fi
 "$promtool" check config --lint-fatal "$source/deploy/prometheus/prometheus.yaml"

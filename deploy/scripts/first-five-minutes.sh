@@ -14,7 +14,7 @@ unpack_root "$archive" "$root"
 
 # The block that begins with the installation, without its comments; the same in both languages.
 commands() {
-    awk '/^```/{block = !block; if (!block) {begun = 0}; next} block && /^apt-get install .*paydesk/ {begun = 1} begun' "$source/$1" \
+    awk '/^```/{block = !block; if (!block) {begun = 0}; next} block && /^apt-get update .*paydesk/ {begun = 1} begun' "$source/$1" \
         | sed 's/  *# .*$//'
 }
 commands README.md >"$root/root/commands"
@@ -27,7 +27,7 @@ sed 1d "$root/root/commands" >"$root/root/walk.sh"
 cp "$deb" "$root/root/"
 
 # Installing needs Debian's archive; what follows needs no network.
-in_root "$root" sh -euc 'cd /root; apt-get update -qq; . ./install.sh' >"$out/first-five-minutes.log" 2>&1 \
+in_root "$root" sh -euc 'cd /root; . ./install.sh' >"$out/first-five-minutes.log" 2>&1 \
     || { tail -20 "$out/first-five-minutes.log"; fail "it does not install"; }
 cat >>"$root/root/walk.sh" <<'LOOK'
 console=$(grep -o '#once=[A-Za-z0-9_-]*' serve.log | cut -d= -f2)

@@ -31,7 +31,7 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 mkdir "$work/debian"
 printf 'Source: paydesk\n\nPackage: paydesk\nArchitecture: any\n' >"$work/debian/control"
-depends=$(cd "$work" && dpkg-shlibdeps -O "$stage/usr/bin/paydesk" | sed -n 's/^shlibs:Depends=//p')
+depends=$(cd "$work" && dpkg-shlibdeps --warnings=0 -O "$stage/usr/bin/paydesk" | sed -n 's/^shlibs:Depends=//p')
 [ -n "$depends" ] || fail "the libraries that the binary needs are not known"
 
 size=$(find "$stage" -type f -printf '%s\n' | awk '{sum += int(($1 + 1023) / 1024)} END {print sum}')
@@ -48,10 +48,10 @@ done
 (cd "$stage" && find usr lib -type f -print0 | sort -z | xargs -0 md5sum) >"$stage/DEBIAN/md5sums"
 chmod 644 "$stage/DEBIAN/control" "$stage/DEBIAN/conffiles" "$stage/DEBIAN/md5sums"
 find "$stage" -exec touch --no-dereference --date="@$SOURCE_DATE_EPOCH" {} +
-dpkg-deb --root-owner-group -Zxz --build "$stage" "$deb" >/dev/null
+dpkg-deb --root-owner-group -Z"${PACKAGE_COMPRESSION:-xz}" --build "$stage" "$deb" >/dev/null
 rm -rf "$stage"
 
-lintian --fail-on error,warning --no-tag-display-limit --allow-root "$deb"
+lintian --fail-on error,warning --tag-display-limit 0 --allow-root "$deb"
 sh "$here/size.sh" package "$(stat -c %s "$deb")"
 sh "$here/size.sh" installed "$((size * 1024))"
 echo "$deb"
