@@ -148,11 +148,13 @@ faults-build: packages-test packages-faults
 	$(BUILD) -c $(FAULTS_BUILD) --product paydesk
 	$(BUILD) -c $(FAULTS_BUILD) --product paydesk-faults
 
+# No section that nothing uses, no symbols for libraries that are loaded later (6 MB), no path to libraries of its own.
+STATIC_LINK = -Xlinker --gc-sections -Xlinker --no-export-dynamic --disable-local-rpath
 # What runs on a machine without Swift. Beside the other builds, because the libraries are compiled otherwise.
 ifndef BINARY
 BINARY = .build-static/release/paydesk
 static: packages-run
-	$(BUILD) -c release --static-swift-stdlib -Xlinker --gc-sections --scratch-path .build-static --product paydesk
+	$(BUILD) -c release --static-swift-stdlib $(STATIC_LINK) --scratch-path .build-static --product paydesk
 else
 static:
 endif

@@ -8,6 +8,9 @@ binary=$2
 program=$3
 rm -rf "$folder"
 mkdir -p "$folder"
+if objdump -p "$binary" | grep -q "NEEDED.*libswift"; then
+    fail "$binary needs the libraries of Swift; build it with --static-swift-stdlib, as make static does"
+fi
 
 install -D -m 755 "$binary" "$folder/usr/bin/paydesk"
 "${STRIP:-strip}" --strip-all --remove-section=.comment --remove-section=.note "$folder/usr/bin/paydesk"
@@ -26,6 +29,8 @@ completion() {
     [ -s "$folder/usr/share/$2" ] || fail "there are no completions for $1"
 }
 completion bash bash-completion/completions/paydesk
+# It is read by a shell and not run.
+sed -i '1{/^#!/d}' "$folder/usr/share/bash-completion/completions/paydesk"
 completion zsh zsh/vendor-completions/_paydesk
 completion fish fish/vendor_completions.d/paydesk.fish
 
