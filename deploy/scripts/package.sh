@@ -9,9 +9,12 @@ program=$(realpath "${2:-$1}")
 architecture=${ARCHITECTURE:-$(dpkg --print-architecture)}
 version="$("$program" --version)~deb12"
 name="paydesk_${version}_$architecture"
-stage=$out/$name
 deb=$out/$name.deb
 mkdir -p "$out"
+# Of its own, so that two at once do not meet.
+work=$(mktemp -d "$out/package.XXXXXX")
+trap 'rm -rf "$work"' EXIT
+stage=$work/stage
 sh "$here/stage.sh" "$stage" "$binary" "$program"
 
 documents=$stage/usr/share/doc/paydesk
@@ -27,8 +30,6 @@ install -D -m 644 "$source/deploy/debian/lintian-overrides" "$stage/usr/share/li
 chmod 644 "$documents"/*.gz "$documents/copyright"
 
 # The libraries of Debian that the binary needs. A library that no package has, as those of Swift, ends this.
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
 mkdir "$work/debian"
 printf 'Source: paydesk\n\nPackage: paydesk\nArchitecture: any\n' >"$work/debian/control"
 depends=$(cd "$work" && dpkg-shlibdeps --warnings=0 -O "$stage/usr/bin/paydesk" | sed -n 's/^shlibs:Depends=//p')
@@ -48,8 +49,8 @@ done
 (cd "$stage" && find usr lib -type f -print0 | sort -z | xargs -0 md5sum) >"$stage/DEBIAN/md5sums"
 chmod 644 "$stage/DEBIAN/control" "$stage/DEBIAN/conffiles" "$stage/DEBIAN/md5sums"
 find "$stage" -exec touch --no-dereference --date="@$SOURCE_DATE_EPOCH" {} +
-dpkg-deb --root-owner-group -Z"${PACKAGE_COMPRESSION:-xz}" --build "$stage" "$deb" >/dev/null
-rm -rf "$stage"
+dpkg-deb --root-owner-group -Z"${PACKAGE_COMPRESSION:-xz}" --build "$stage" "$work/$name.deb" >/dev/null
+mv "$work/$name.deb" "$deb"
 
 lintian --fail-on error,warning --tag-display-limit 0 --allow-root "$deb"
 sh "$here/size.sh" package "$(stat -c %s "$deb")"
