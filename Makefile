@@ -32,7 +32,7 @@ RUN_PACKAGES = libssl-dev libcurl4-openssl-dev libsqlite3-dev libpq-dev libqrenc
 TEST_PACKAGES = $(RUN_PACKAGES) postgresql openssl curl python3 python3-venv zbar-tools
 LINT_PACKAGES = python3 python3-jsonschema python3-yaml
 PACKAGE_PACKAGES = dpkg-dev binutils lintian xz-utils
-ROOT_PACKAGES = debootstrap util-linux
+ROOT_PACKAGES = debootstrap util-linux systemd python3
 # Debian's own, which has Debian's modules.
 PYTHON ?= /usr/bin/python3
 SOURCES = $(shell git ls-files -co --exclude-standard -- '*.swift')
