@@ -23,9 +23,8 @@ listing() {
         -o -type d -printf '%p %u:%g %m\n' | grep -vE '^/ |^/etc/(ld.so.cache|resolv.conf|(passwd|group|shadow|gshadow)-?) ' | sort
 }
 
-inside apt-get update -qq
 # Used below, and by what the package depends on; not a part of what is compared.
-inside apt-get install -y -qq --no-install-recommends ca-certificates curl >"$out/check-package.log" 2>&1
+expect 'apt-get update -qq && apt-get install -y -qq --no-install-recommends ca-certificates curl'
 listing >"$out/before.txt"
 inside cat /etc/passwd /etc/group >"$out/before-users.txt"
 cp "$deb" "$root/tmp/paydesk.deb"

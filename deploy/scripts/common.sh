@@ -25,10 +25,12 @@ in_root() {
         PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin "$@"
 }
 
-# Unpacks a root's archive to a new folder of this name; the names of hosts are resolved as on this machine.
+# Unpacks a root's archive to a new folder of this name; the names of hosts are resolved as on this machine, and what cannot
+# be fetched at once is fetched again.
 unpack_root() {
     rm -rf "$2"
     mkdir -p "$2"
     tar -xf "$1" --numeric-owner -C "$2"
     cp /etc/resolv.conf "$2/etc/resolv.conf"
+    echo 'Acquire::Retries "5";' >"$2/etc/apt/apt.conf.d/80-retries"
 }

@@ -30,7 +30,8 @@ install -D -m 755 "$source/deploy/image/healthy" "$root/usr/lib/paydesk/healthy"
     find usr/share/doc -type l -delete
     find usr/share/doc -type d -empty -delete
     rm -rf tmp/* var/cache/* var/lib/apt/lists/* var/log/* usr/share/man/* usr/share/info/* usr/share/locale/* \
-        usr/share/lintian usr/share/bash-completion usr/share/zsh usr/share/fish etc/resolv.conf
+        usr/share/lintian usr/share/bash-completion usr/share/zsh usr/share/fish etc/resolv.conf \
+        etc/apt/apt.conf.d/80-retries
 )
 find "$root" -xdev -newermt "@$SOURCE_DATE_EPOCH" -exec touch --no-dereference --date="@$SOURCE_DATE_EPOCH" {} +
 tar -C "$root" --sort=name --numeric-owner -cf "$archive" .
