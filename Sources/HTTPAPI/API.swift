@@ -177,6 +177,9 @@ package struct API: Sendable {
             + firstPage.described
     }
 
+    /// Verifies users' tokens by other rules from now on.
+    package func replaceTokenRules(by rules: UserTokenRules) { pipeline.tokens.replace(by: rules) }
+
     /// Makes the shedder that refuses requests in front of the router.
     package func loadShedder() -> LoadShedder {
         LoadShedder(
@@ -240,8 +243,16 @@ private struct NotFound<Context: RequestContext>: RouterMiddleware {
             if !(error is HTTPError) {
                 pipeline.logger.error("request", metadata: ["error": "\(error)", "request_id": "\(requestID)"])
             }
+            let reply = ErrorReply(error is HTTPError ? refusal(of: request) : .internalError)
+            // The path is not logged: what is no route may still be a token.
+            pipeline.logger.debug(
+                "request",
+                metadata: [
+                    "route": "\(request.method) unknown", "status": .stringConvertible(reply.status.code),
+                    "caller": "unknown", "request_id": "\(requestID)",
+                ])
             return Envelope.failure(
-                ErrorReply(error is HTTPError ? refusal(of: request) : .internalError),
+                reply,
                 languages: AcceptLanguage.parse(request.headers[.acceptLanguage]), requestID: requestID)
         }
     }

@@ -30,43 +30,48 @@ struct Pipeline: Sendable {
         meter: RouteMeter
     ) async -> Response {
         let requestID = ids.requestID(request.headers[.requestID])
+        let trace = request.headers[.traceparent].flatMap(TraceContext.init(traceparent:))
+        return await RequestTrace.$current.withValue(RequestTrace(requestID: requestID, trace: trace)) {
+            await answer(route, request, parameters, from: from, requestID: requestID, meter: meter)
+        }
+    }
+
+    private func answer(
+        _ route: Route, _ request: Request, _ parameters: [String: String], from: ClientAddress, requestID: String,
+        meter: RouteMeter
+    ) async -> Response {
         let languages = AcceptLanguage.parse(request.headers[.acceptLanguage])
         let started = ContinuousClock.now
         let response: Response
+        var caller: Caller?
         do throws(GatewayError) {
             if route.isLocal, let refusal = callers.refusal(of: request.head, from: from) {
                 response = Envelope.refused(refusal, languages: languages, requestID: requestID)
             } else {
                 response = try await run(
-                    route, request, parameters, from: from, requestID: requestID, languages: languages)
+                    route, request, parameters, from: from, requestID: requestID, languages: languages,
+                    caller: &caller)
             }
         } catch {
             response = Self.refusal(error, of: route, languages: languages, requestID: requestID)
         }
-        meter.record(response.status, ContinuousClock.now - started)
-        let level: Logger.Level =
-            switch response.status.code {
-            case 500: .error
-            case 501...: .warning
-            default: .debug
-            }
-        logger.log(
-            level: level, "request",
-            metadata: [
-                "route": "\(route.method) \(route.path)", "status": "\(response.status.code)",
-                "request_id": "\(requestID)",
-            ])
+        let duration = ContinuousClock.now - started
+        meter.record(response.status, duration)
+        AccessLine.write(
+            to: logger, route, status: response.status, duration, caller: caller, requestID: requestID)
         return response
     }
 
+    /// - Parameter known: is set to the caller once that is known, also where the call is refused later.
     private func run(
         _ route: Route, _ request: Request, _ parameters: [String: String], from: ClientAddress,
-        requestID: String, languages: [String]
+        requestID: String, languages: [String], caller known: inout Caller?
     ) async throws(GatewayError) -> Response {
         guard route.isAlwaysServed || !concurrency.isFull else { throw .temporarilyUnavailable(retryAfter: 1) }
         try checkHeaders(request.headers)
         if !route.isAlwaysServed { try await gateway.businessClock.refresh() }
         let caller = try await admit(route, request.headers, parameters, from)
+        known = caller
         try limitRate(caller)
         let holder = Self.holder(caller, route, request.headers, from)
         let body = try await bodies.read(request.body, upTo: route.bodyLimit, for: holder)
