@@ -1,3 +1,4 @@
+import Domain
 import ServiceLifecycle
 package import Store
 import Synchronization

@@ -19,7 +19,7 @@ final class VerifiedTokens: Sendable {
     private struct Generations {
         var young: [SHA256Digest: Entry] = [:]
         var old: [SHA256Digest: Entry] = [:]
-        /// How often the rules of verification were replaced.
+        /// The number of replacements of the rules of verification.
         var number = 0
     }
 

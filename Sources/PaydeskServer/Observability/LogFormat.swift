@@ -1,3 +1,4 @@
+import Domain
 import Gateway
 import Logging
 

@@ -1,3 +1,4 @@
+import Domain
 package import ServiceLifecycle
 
 /// The database: SQLite or PostgreSQL through the same calls.
