@@ -1,6 +1,6 @@
 import Domain
 import Gateway
-import HTTPTypes
+import Store
 import TestSupport
 import Testing
 

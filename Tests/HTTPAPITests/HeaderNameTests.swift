@@ -8,7 +8,6 @@ struct HeaderNameTests {
     @Test(arguments: [
         (HTTPField.Name.requestID, "X-Request-Id"), (.idempotencyKey, "Idempotency-Key"),
         (.idempotencyReplayed, "Idempotency-Replayed"), (.referrerPolicy, "Referrer-Policy"),
-        (.traceparent, "traceparent"),
     ])
     func `each is what it says`(_ name: HTTPField.Name, _ text: String) { #expect(name.rawName == text) }
 }

@@ -13,8 +13,6 @@ extension HTTPField.Name {
     static let referrerPolicy = named("Referrer-Policy")
     static let console = named("X-Paydesk-Console")
     static let secFetchSite = named("Sec-Fetch-Site")
-    /// The trace that the caller's request belongs to (W3C Trace Context).
-    static let traceparent = named("traceparent")
 
     /// - Parameter name: a valid field name (RFC 9110 section 5.1); a test reads each of them.
     private static func named(_ name: String) -> HTTPField.Name { HTTPField.Name(name) ?? .cookie }
