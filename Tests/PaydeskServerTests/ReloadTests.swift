@@ -145,7 +145,9 @@ struct ReloadTests {
             ])
         var line: [String: Any]?
         while line == nil {
-            line = try server.errors.split(separator: "\n").map { text in
+            // The last line may be half written.
+            let whole = server.errors.split(separator: "\n", omittingEmptySubsequences: false).dropLast()
+            line = try whole.map { text in
                 try #require(try JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: Any], "\(text)")
             }.first { $0["request_id"] as? String == "own-1" }
             if line == nil { await SpawnedProgram.pause() }
@@ -153,7 +155,7 @@ struct ReloadTests {
         #expect(line?["message"] as? String == "request" && line?["level"] as? String == "debug")
         #expect(line?["route"] as? String == "GET /v1/public/entitlements" && line?["status"] as? Int == 200)
         #expect(line?["trace_id"] as? String == trace && line?["caller"] as? String == "user")
-        #expect(line?["duration_ms"] is Double)
+        #expect(line?["duration_ms"] as? Double != nil)
         #expect(!server.errors.contains("a-private-name") && !server.errors.contains(token))
         let text = await LoopbackHTTP.send("GET", "/metrics", port: installation.port)?.body ?? ""
         for name in [
