@@ -5,7 +5,7 @@ package struct CardMonths: Sendable {
     /// The months since the year 0, and their ends.
     let ends: [(month: Int64, end: Timestamp)]
 
-    /// The months from two years before a time, whose cards have expired, until three years after it, before which every
+    /// The months from ten years before a time, whose cards have expired, until three years after it, before which every
     /// next charge is.
     package static func around(_ now: Timestamp) -> CardMonths {
         let date = now.utcDate.split(separator: "-")
@@ -13,7 +13,7 @@ package struct CardMonths: Sendable {
             return CardMonths(ends: [])
         }
         let current = year * 12 + month - 1
-        let ends = (current - 24...current + 36).compactMap { index -> (month: Int64, end: Timestamp)? in
+        let ends = (current - 120...current + 36).compactMap { index -> (month: Int64, end: Timestamp)? in
             let next = index + 1
             let number = next % 12 + 1
             return Timestamp(iso8601: "\(next / 12)-\(number < 10 ? "0" : "")\(number)-01").map { (index, $0) }
