@@ -59,7 +59,8 @@ struct LogFormatTests {
     }
 
     @Test func `lines of one cause are counted and not repeated, and those below notice are all there`() throws {
-        let (lines, clock) = (Lines(), Mutex<Int64>(0))
+        let lines = Lines()
+        let clock = Mutex<Int64>(0)
         let repeated = RepeatedLines(time: TimeSource { clock.withLock { $0 } })
         var logger = Logger(label: "test") { _ in
             CountedLogHandler(

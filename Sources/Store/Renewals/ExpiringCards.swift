@@ -16,7 +16,9 @@ package struct CardMonths: Sendable {
         let ends = (current - 120...current + 36).compactMap { index -> (month: Int64, end: Timestamp)? in
             let next = index + 1
             let number = next % 12 + 1
-            return Timestamp(iso8601: "\(next / 12)-\(number < 10 ? "0" : "")\(number)-01").map { (index, $0) }
+            return Timestamp(iso8601: "\(next / 12)-\(number < 10 ? "0" : "")\(number)-01").map {
+                (month: index, end: $0)
+            }
         }
         return CardMonths(ends: ends)
     }

@@ -17,7 +17,8 @@ struct ExpiringCardTests {
         try await withClub(on: engine) { club in
             let held = try await club.begin()
             let date = held.expires_at.utcDate.split(separator: "-").compactMap { Int64($0) }
-            let month = try #require(date.count == 3 ? date[0] * 12 + date[1] - 1 : nil)
+            try #require(date.count == 3)
+            let month = date[0] * 12 + date[1] - 1
             func count() async throws -> Int64 {
                 let months = CardMonths.around(club.gateway.time.now)
                 return try await club.desk.store.report { db in try db.mandates.countExpiring(before: months) }
