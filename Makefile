@@ -8,6 +8,7 @@
 # make fuzz   runs hostile bytes through AppleTrust under the address sanitizer (Fuzz/README.md)
 # make example builds and tests Examples/PiggyDesk, a binary with a provider of its own
 # make sanitize  runs every test under the thread sanitizer and under the address sanitizer; a report fails it
+# make docs   writes the documentation that the server has at /docs as files, into .build-docs; SITE= names another folder
 # make openapi writes docs/openapi.json, which a test compares with what the server serves
 # make smoke  pays an order through the debug binary over HTTP, kills it, starts it and looks again
 # make browsers tests the pages in Chromium and WebKitGTK, on SQLite and PostgreSQL beside each other; BROWSERS_ENGINE=sqlite
@@ -32,7 +33,7 @@ PYTHON ?= /usr/bin/python3
 SOURCES = $(shell git ls-files -co --exclude-standard -- '*.swift')
 
 .PHONY: run sdk test lint format bench bench-million faults faults-run faults-long faults-build fuzz example sanitize \
-    smoke openapi client schemathesis javascript browsers pages webshop \
+    smoke docs openapi client schemathesis javascript browsers pages webshop \
     packages-run packages-test packages-lint packages-faults
 
 run: packages-run
@@ -105,6 +106,11 @@ client: packages-test
 schemathesis: packages-test
 	$(BUILD) --product paydesk
 	sh Tests/Scripts/schemathesis.sh .build/debug/paydesk
+
+SITE ?= .build-docs
+docs: packages-run packages-lint
+	$(BUILD) --product paydesk
+	PYTHON=$(PYTHON) sh Tests/Scripts/site.sh .build/debug/paydesk $(SITE)
 
 openapi: packages-run packages-lint
 	$(BUILD) --product paydesk
