@@ -72,7 +72,8 @@ struct MarkdownTests {
     func `a block has its form`(_ row: (String, String)) { #expect(Self.html(row.0) == row.1) }
 
     @Test func `headings have the anchors that GitHub makes, and the text below them`() {
-        let page = MarkdownPage("# A `b`\n\none *two*\n\n## 2. Errors, all\n\n* x\n\n| y |\n|---|\n| z |\n\n## 支付 合约\n\n### A b") { $0 }
+        let text = "# A `b`\n\none *two*\n\n## 2. Errors, all\n\n* x\n\n| y |\n|---|\n| z |\n\n## 支付 合约\n\n### A b"
+        let page = MarkdownPage(text) { $0 }
         #expect(page.title == "A b")
         #expect(page.sections.map(\.anchor) == ["a-b", "2-errors-all", "支付-合约", "a-b-1"])
         #expect(page.sections.map(\.level) == [1, 2, 2, 3])

@@ -1,7 +1,7 @@
 import Pages
 
 extension ErrorID {
-    /// What an app should do about an error, for its developer.
+    /// Says to an app's developer how the app should act on the error.
     func advice(in locale: PageLocale) -> String { locale == .chinese ? advice.chinese : advice.english }
 
     private var advice: (english: String, chinese: String) {

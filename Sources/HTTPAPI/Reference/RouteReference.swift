@@ -98,7 +98,8 @@ struct RouteReference {
         var html = "<h3>\(words["answer"])</h3>\n"
         switch route.description.outcome {
         case .data(let shape):
-            html += "<div lang=\"en\"><code>data</code>: \(shapes.html(shape))</div>\n" + examples(of: shape, Self.enveloped)
+            html += "<div lang=\"en\"><code>data</code>: \(shapes.html(shape))</div>\n"
+            html += examples(of: shape, Self.enveloped)
         case .tagged(let shape):
             html += "<p><code>data</code>, \(words["tagged"])</p>\n<div lang=\"en\">\(shapes.html(shape))</div>\n"
             html += examples(of: shape, Self.enveloped)

@@ -18,7 +18,8 @@ struct ShapeReference {
             let list = lines.isEmpty ? "" : "\n<dl class=\"shape\">\n\(lines.joined(separator: "\n"))\n</dl>\n"
             return type("object", suffix) + list
         case .list(let element, _, _):
-            return "<span class=\"type\">\(words["type_list"])\(suffix.isEmpty ? "" : suffix + ":")</span> \(html(element))"
+            let note = suffix.isEmpty ? "" : suffix + ":"
+            return "<span class=\"type\">\(words["type_list"])\(note)</span> \(html(element))"
         case .map(let value, _, _):
             return "<span class=\"type\">\(words["type_map"])\(suffix)</span> \(html(value))"
         case .oneOf(let kinds, _):

@@ -37,7 +37,7 @@ private struct BlockParser {
     }
 
     private mutating func block(_ line: Substring) -> MarkdownBlock {
-        if Fence(line) != nil { return code() }
+        if CodeFence(line) != nil { return code() }
         if let level = line.headingLevel {
             lines.removeFirst()
             return .heading(level: level, String(line.dropFirst(level + 1)).trimmed)
@@ -57,10 +57,10 @@ private struct BlockParser {
     }
 
     private mutating func code() -> MarkdownBlock {
-        guard let opening = lines.popFirst(), let fence = Fence(opening) else { return .paragraph("") }
+        guard let opening = lines.popFirst(), let fence = CodeFence(opening) else { return .paragraph("") }
         var content: [Substring] = []
         while let line = lines.popFirst() {
-            if let closing = Fence(line), closing.language.isEmpty { break }
+            if let closing = CodeFence(line), closing.language.isEmpty { break }
             content.append(line.dropFirst(min(fence.indent, line.indent)))
         }
         let caption = comment.flatMap { $0.firstMatch(of: /^[A-Z]+ \//) == nil ? nil : $0 }
@@ -139,7 +139,7 @@ private struct BlockParser {
 }
 
 /// The line before or after a block of code: three backticks, and a language before it.
-private struct Fence {
+private struct CodeFence {
     let indent: Int
     let language: String
 

@@ -138,7 +138,11 @@ private final class Documentation: Sendable {
         described.withLock { described in
             if let described { return described }
             let made: Result<Data, GatewayError>
-            do throws(GatewayError) { made = .success(try Answer.encode(document.json)) } catch { made = .failure(error) }
+            do throws(GatewayError) {
+                made = .success(try Answer.encode(document.json))
+            } catch {
+                made = .failure(error)
+            }
             described = made
             return made
         }
