@@ -1,5 +1,4 @@
 import Domain
-import FoundationEssentials
 
 /// JSON for people: short objects and lists in a line, others with a line for each member, names sorted.
 enum JSONExample {
@@ -42,6 +41,6 @@ enum JSONExample {
     }
 
     private static func quoted(_ text: String) -> String {
-        (try? JSONText.encoded(text)).map { String(decoding: $0, as: UTF8.self) } ?? "\"\""
+        (try? JSONText.line(text)) ?? "\"\""
     }
 }

@@ -3,7 +3,7 @@ enum DocsGuides {
     struct Guide: Sendable {
         /// The last part of the page's address.
         let id: String
-        /// The file in English, from the repository's root; the one in Chinese ends in `.zh-CN.md`.
+        /// The file in English, from the repository's root; the one in Chinese has another ending.
         let path: String
 
         func path(in locale: PageLocale) -> String {

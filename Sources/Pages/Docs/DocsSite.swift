@@ -1,4 +1,3 @@
-import Domain
 package import Foundation
 import Mustache
 
@@ -83,19 +82,21 @@ package struct DocsSite: Sendable {
     /// - Returns: nil for an unknown id.
     package func page(_ id: String?, in locale: PageLocale) -> String? {
         guard let words = words[locale] else { return nil }
-        let article = id.flatMap { article($0, in: locale) }
+        let article = id.flatMap { self.article($0, in: locale) }
         guard id == nil || article != nil else { return nil }
         let key = id.flatMap(key(of:)) ?? "start"
         let foreign = article.flatMap { $0.language == locale ? nil : $0.language.rawValue }
+        let languages = locale.others.map { other in
+            let address = Self.address(id, in: other["lang"] ?? "")
+            return other.merging(["address": address]) { own, _ in own }
+        }
+        let isStart: Bool? = id == nil ? true : nil
         let members = context([
             "lang": locale.rawValue, "title": "\(words[key]) · Paydesk",
             "styles": ["sdk/tokens.css", "theme.css", "docs/docs.css"].compactMap(pages.assets.address),
             "script": pages.assets.address(of: "docs/docs.js"), "index": "/docs/\(locale.rawValue)/search.js",
-            "home": "/docs/\(locale.rawValue)", "version": version,
-            "languages": locale.others.map { other in
-                other.merging(["address": Self.address(id, in: other["lang"] ?? "")]) { own, _ in own }
-            },
-            "groups": groups(id, article, locale, words), "start": id == nil ? true : nil, "body": article?.html,
+            "home": Self.address(nil, in: locale.rawValue), "version": version, "languages": languages,
+            "groups": groups(id, article, locale, words), "start": isStart, "body": article?.html,
             "foreign": foreign, "words": words.table,
         ])
         return pages.library.render(members, withTemplate: "docs")
@@ -106,7 +107,7 @@ package struct DocsSite: Sendable {
         guard let words = words[locale] else { return "" }
         var entries: [[String]] = []
         for id in ids {
-            guard let article = article(id, in: locale), let key = key(of: id) else { continue }
+            guard let article = self.article(id, in: locale), let key = key(of: id) else { continue }
             let (address, title) = (Self.address(id, in: locale.rawValue), words[key])
             for section in article.sections {
                 // The first heading is the page itself.
@@ -165,11 +166,11 @@ package struct DocsSite: Sendable {
         }
         return (guides + [("group_reference", reference.pages)]).map { key, entries in
             let items = entries.map { id, key in
-                let isCurrent = id == current
+                let isCurrent: Bool? = id == current ? true : nil
                 return context([
                     "title": words[key], "help": words.optional("help_\(id)"),
-                    "address": Self.address(id, in: locale.rawValue), "current": isCurrent ? true : nil,
-                    "parts": isCurrent ? article.flatMap(Self.parts) : nil,
+                    "address": Self.address(id, in: locale.rawValue), "current": isCurrent,
+                    "parts": isCurrent == nil ? nil : article.flatMap(Self.parts),
                 ])
             }
             return context(["title": words[key], "items": items])
