@@ -28,7 +28,8 @@ test("what is shown is the text around the word, in three parts", () => {
   const [hit] = page.paydeskFind(entries, "REFUND");
   assert.equal(hit.match, "refund");
   assert.match(hit.before, /^… word .* a $/);
-  assert.ok(hit.before.length <= 64 && hit.after.length <= 60);
+  assert.ok(hit.before.length <= 64 && hit.after.length <= 62);
+  assert.match(hit.after, / …$/);
   const [title] = page.paydeskFind(entries, "order_not_found");
   assert.deepEqual([title.before, title.match, title.after], ["Forget the order's id.", "", ""]);
 });

@@ -96,7 +96,7 @@ struct APIReference: DocsReference {
                 \(RouteReference.heading(message.id, "POST", words["to_endpoint"]))
                 <p lang="en">\(HTMLText.marked(message.summary)). \(HTMLText.marked(message.note))</p>
                 <h3>\(words["body"])</h3>
-                <div lang="en">\(shapes.html(message.body))</div>
+                <div lang="en">\(shapes.members(of: message.body))</div>
                 <h3>\(words["example_body"])</h3>
                 \(HTMLText.code(JSONExample.text(message.body.exampleValue())))</section>
 

@@ -86,7 +86,7 @@ struct RouteReference {
 
     private var bodyText: String {
         switch route.description.body {
-        case .json(let shape)?: "<h3>\(words["body"])</h3>\n<div lang=\"en\">\(shapes.html(shape))</div>\n"
+        case .json(let shape)?: "<h3>\(words["body"])</h3>\n<div lang=\"en\">\(shapes.members(of: shape))</div>\n"
         case .other(let note)?: "<h3>\(words["body"])</h3>\n<p lang=\"en\">\(HTMLText.marked(note))</p>\n"
         case nil: ""
         }
@@ -98,13 +98,14 @@ struct RouteReference {
         var html = "<h3>\(words["answer"])</h3>\n"
         switch route.description.outcome {
         case .data(let shape):
-            html += "<div lang=\"en\"><code>data</code>: \(shapes.html(shape))</div>\n"
+            html += "<div lang=\"en\"><code>data</code>: \(shapes.members(of: shape))</div>\n"
             html += examples(of: shape, Self.enveloped)
         case .tagged(let shape):
-            html += "<p><code>data</code>, \(words["tagged"])</p>\n<div lang=\"en\">\(shapes.html(shape))</div>\n"
+            html +=
+                "<p><code>data</code>, \(words["tagged"])</p>\n<div lang=\"en\">\(shapes.members(of: shape))</div>\n"
             html += examples(of: shape, Self.enveloped)
         case .json(let shape):
-            html += "<div lang=\"en\">\(shapes.html(shape))</div>\n" + examples(of: shape) { $0 }
+            html += "<div lang=\"en\">\(shapes.members(of: shape))</div>\n" + examples(of: shape) { $0 }
         case .other(let mediaType, let note):
             html += "<p lang=\"en\"><code>\(HTMLText.escaped(mediaType))</code> \(HTMLText.marked(note))</p>\n"
         }

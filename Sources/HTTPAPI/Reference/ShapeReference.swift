@@ -6,6 +6,12 @@ struct ShapeReference {
     /// The address of the page with all named shapes.
     let address: String
 
+    /// Returns a shape with its members, also where it has a name.
+    func members(of shape: Shape) -> String {
+        guard case .named(_, let named) = shape.form else { return html(shape) }
+        return "\(html(shape)) \(html(named))"
+    }
+
     func html(_ shape: Shape) -> String {
         let suffix =
             (shape.isNullable ? " \(words["or_null"])" : "") + (shape.note.map { ": " + HTMLText.marked($0) } ?? "")

@@ -38,13 +38,22 @@
     const at = lower.indexOf(word);
     const start = at <= AROUND ? 0 : text.indexOf(" ", at - AROUND) + 1 || at - AROUND;
     const from = start > at ? at - AROUND : start;
-    return { before: (from > 0 ? "… " : "") + text.slice(from, at), match: text.slice(at, at + word.length), after: text.slice(at + word.length, at + word.length + AROUND) };
+    const rest = text.slice(at + word.length, at + word.length + AROUND);
+    const cut = rest.length < AROUND ? 0 : rest.lastIndexOf(" ");
+    return { before: (from > 0 ? "… " : "") + text.slice(from, at), match: text.slice(at, at + word.length), after: cut > 0 ? `${rest.slice(0, cut)} …` : rest };
   }
 
   const page = /** @type {any} */ (globalThis);
   page.paydeskFind = find;
 
   const rail = document.querySelector("[popover]");
+  const current = rail?.querySelector("[aria-current]");
+  /** The page's place in the contents may lie far below the first one. */
+  function showPlace() {
+    if (rail && current instanceof HTMLElement) rail.scrollTop = current.offsetTop - rail.clientHeight / 3;
+  }
+  showPlace();
+  rail?.addEventListener("toggle", showPlace);
   rail?.addEventListener("click", event => {
     // A link to a section of this page leaves the contents open over it.
     if (event.target instanceof Element && event.target.closest("a") && rail.matches(":popover-open")) /** @type {any} */ (rail).hidePopover();
