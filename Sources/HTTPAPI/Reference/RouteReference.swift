@@ -1,4 +1,5 @@
 import Domain
+import Gateway
 import HTTPTypes
 import Pages
 

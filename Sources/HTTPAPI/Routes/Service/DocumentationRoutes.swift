@@ -48,8 +48,8 @@ struct DocumentationRoutes {
         var route = Route(id, .get, path, .anyone, nil, summary, answers: .other("text/html", "The page.")) {
             (call) async throws(GatewayError) in
             try pages.charge(call)
-            guard let part = part(call) else { throw .notFound }
-            return try await answer(part, call)
+            guard let requested = part(call) else { throw .notFound }
+            return try await answer(requested, call)
         }
         route.refusalPage = { error, languages, requestID in
             pages.refusal(error, languages: languages, requestID: requestID)
@@ -169,7 +169,7 @@ private final class Documentation: Sendable {
 
     /// Draws a part anew, away from the event loops, which it would hold up.
     func draw(_ part: DocumentationPart) async throws(GatewayError) -> Data? {
-        try await BackgroundThreads.encoding.run { [site] () throws(GatewayError) in
+        try await BackgroundThreads.encoding.run { [site] () throws(GatewayError) -> Data? in
             switch part {
             case .page(let id, let locale): site.page(id, in: locale).map { Data($0.utf8) }
             case .searchIndex(let locale): Data(site.searchIndex(in: locale).utf8)
