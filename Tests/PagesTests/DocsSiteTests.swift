@@ -27,7 +27,7 @@ struct DocsSiteTests {
         .deletingLastPathComponent()
 
     /// Every page in every language; nil for the first one.
-    private static let all = PageLocale.allCases.flatMap { locale in ([nil] + site.ids).map { ($0, locale) } }
+    static let all = PageLocale.allCases.flatMap { locale in ([nil] + site.ids).map { ($0, locale) } }
 
     @Test func `every document is embedded as it is, and is on the site`() throws {
         let documents = try FileManager.default.subpathsOfDirectory(atPath: Self.root.appending(path: "docs").path)
