@@ -5,11 +5,11 @@ import { PaydeskError } from "../../Sources/Pages/Assets/sdk/errors.js";
 import { Acts, reasonOf } from "../../Sources/Pages/Assets/sdk/flow-acts.js";
 import { Flow } from "../../Sources/Pages/Assets/sdk/flow.js";
 import { read } from "./dom.js";
-import { NOW, contextOf, contractOf, factsOf, methods, orderOf, productsOf, sessionOf, templates, texts } from "./fixtures.js";
+import { NOW, WECHAT, contextOf, contractOf, factsOf, methods, orderOf, productsOf, sessionOf, templates, texts } from "./fixtures.js";
 import { render } from "./mustache.js";
 
 /** A page of the server in a state, taken over by a flow whose server is `world`. */
-function page(world, { name = "methods", lang = "en", can = () => true, choice = null } = {}) {
+function page(world, { name = "methods", lang = "en", can = () => true, choice = null, agent = "" } = {}) {
   const main = read(render("cashier", contextOf(name, lang), templates)).querySelector("main");
   const log = { left: [], offline: [], changed: [], ended: [], choices: [], failed: [], calls: [] };
   const call = (what, act) => async (...given) => {
@@ -23,7 +23,7 @@ function page(world, { name = "methods", lang = "en", can = () => true, choice =
       if (session instanceof Error) throw session;
       return session;
     },
-    products: async () => productsOf(lang), paymentMethods: async () => world.methods ?? methods,
+    products: async () => productsOf(lang), paymentMethods: async ({ accept }) => (typeof world.methods === "function" ? world.methods(accept) : accept ? [] : world.methods ?? methods),
     contract: call("contract", body => world.contract(body)), cancel: call("cancel", id => world.cancel(id)), refresh: call("refresh", id => world.refresh?.(id) ?? {}),
     order: async () => world.session.order, applePaySession: call("applePaySession", () => ({ merchantSessionIdentifier: "m" })), applePayPayment: call("applePayPayment", (...given) => world.charge(...given)),
   };
@@ -31,7 +31,7 @@ function page(world, { name = "methods", lang = "en", can = () => true, choice =
   const flow = new Flow({
     desk, t: texts[lang], locale: lang,
     host: {
-      main, csrf: "csrf", place: { agent: "", can, base: "", address: `/pay/s/${sessionOf(lang).id}`, zone: "UTC" }, leave: address => log.left.push(address), ended: error => log.ended.push(error), offline: on => log.offline.push(on),
+      main, csrf: "csrf", place: { agent, can, base: "", address: `/pay/s/${sessionOf(lang).id}`, zone: "UTC" }, leave: address => log.left.push(address), ended: error => log.ended.push(error), offline: on => log.offline.push(on),
       changed: state => log.changed.push(state), failed: error => log.failed.push(error), returnURL: () => "https://pay.example/pay/s/ses_1", choice: () => view, plan: () => false, mountPoint: where => where,
       choose: next => {
         view = next;
@@ -410,4 +410,54 @@ test("closing Apple's sheet leads to the methods without an alert", async () => 
   sheet.current.oncancel({});
   await until(() => p.state() === "methods");
   assert.equal(p.alert(), null);
+});
+
+// WeChat
+
+const sheet = { account: "wechat_main", kind: "wechat_pay", display_name: "WeChat Pay", type: "wechat_jsapi" };
+
+test("inside WeChat its account is asked for its sheet, and the others stay", async () => {
+  const asked = [];
+  const world = { session: sessionOf("en"), methods: accept => { asked.push(accept); return accept ? [sheet] : methods; } };
+  const p = page(world, { agent: WECHAT });
+  p.flow.drawn = "";
+  await p.flow.ask();
+  assert.deepEqual(asked, [["wechat_jsapi"], undefined]);
+  const shown = p.main.querySelectorAll('[data-action="method"]').map(each => `${each.dataset.account}:${each.dataset.type}`);
+  assert.equal(shown[0], "wechat_main:wechat_jsapi");
+  assert.ok(!shown.includes("wechat_main:qr") && shown.includes("paypal_main:url"));
+  assert.equal(p.main.querySelector('[data-note="in_wechat"]'), null);
+});
+
+test("WeChat's answer is shown, and the order decides", async () => {
+  for (const [said, reason, state] of [["ok", undefined, "checking"], ["cancel", "cancelled", "wechat_jsapi"], ["fail", "failed", "wechat_jsapi"], ["fail_no permission", "failed", "wechat_jsapi"]]) {
+    const sent = [];
+    globalThis.WeixinJSBridge = { invoke: (name, request, answer) => { sent.push([name, request]); queueMicrotask(() => answer({ err_msg: `get_brand_wcpay_request:${said}` })); } };
+    const world = { session: running("wechat_jsapi") };
+    const p = page(world, { name: "wechat_jsapi", agent: WECHAT });
+    assert.equal(p.control("wechat-pay").getAttribute("disabled"), "");
+    await p.flow.ask();
+    assert.equal(p.control("wechat-pay").disabled, false);
+    p.click("wechat-pay");
+    p.click("wechat-pay");
+    await until(() => (reason ? p.alert() : p.state() === state));
+    assert.equal(sent.length, 1, said);
+    assert.deepEqual(sent[0], ["getBrandWCPayRequest", contractOf("wechat_jsapi").wechat_jsapi]);
+    assert.deepEqual([p.state(), p.alert()?.dataset.reason], [state, reason]);
+    assert.deepEqual(p.log.calls.map(each => each[0]), said === "ok" ? ["refresh"] : []);
+    assert.deepEqual(p.log.failed, []);
+  }
+  delete globalThis.WeixinJSBridge;
+});
+
+test("a payment that arrives while WeChat says nothing is shown", async () => {
+  globalThis.WeixinJSBridge = { invoke: () => undefined };
+  const world = { session: running("wechat_jsapi") };
+  const p = page(world, { name: "wechat_jsapi", agent: WECHAT });
+  await p.flow.ask();
+  p.click("wechat-pay");
+  world.session = factsOf("paid", "en").session;
+  await p.flow.ask();
+  assert.equal(p.state(), "paid");
+  delete globalThis.WeixinJSBridge;
 });

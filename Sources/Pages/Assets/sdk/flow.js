@@ -1,4 +1,5 @@
 // @ts-check
+import { isInWeChat } from "./accept.js";
 import { PaydeskError } from "./errors.js";
 import { sleep, visible } from "./wait.js";
 import { pen } from "./draw.js";
@@ -10,6 +11,8 @@ import { left } from "./words.js";
 
 /** States that change by themselves, and what is left of them. */
 const ALIVE = new Set(["plans", "methods", "checking", "closed", ...PAY_STATES]);
+/** States in which what this page's payer did is known here first. */
+const ACTED = new Set(["stripe", "apple_pay", "wechat_jsapi"]);
 /** Milliseconds between two questions where no contract names them. */
 const POLL = 2000;
 
@@ -159,7 +162,7 @@ export class Flow {
     }
     if (this.host.chosen && state === "plans") return { state: "methods", reason: null };
     const attempt = contract?.payment_id ?? contract?.setup_id ?? null;
-    const acted = attempt !== null && this.acted === attempt && (state === "stripe" || state === "apple_pay");
+    const acted = attempt !== null && this.acted === attempt && ACTED.has(state);
     if (acted || (this.returned && state === "stripe")) return { state: "checking", reason: null };
     return { state, reason };
   }
@@ -189,11 +192,14 @@ export class Flow {
     const wanted = { sku: sku ?? "", currency: currency ?? undefined, platform, days };
     const key = JSON.stringify(wanted);
     if (sku === null || (key === this.methods.key && state !== "methods")) return;
-    const items = await this.desk.paymentMethods({ ...wanted, signal: this.signal }).catch(error => {
+    const list = (/** @type {string[] | undefined} */ accept) => this.desk.paymentMethods({ ...wanted, accept, signal: this.signal }).catch(error => {
       if (error instanceof PaydeskError && error.status >= 400 && error.status < 500 && error.status !== 401) return [];
       throw error;
     });
-    this.methods = { key, items };
+    // An account that takes several types is listed with one, which inside WeChat has to be its sheet.
+    const own = isInWeChat(this.host.place.agent) ? await list(["wechat_jsapi"]) : [];
+    const items = await list(undefined);
+    this.methods = { key, items: [...own, ...items.filter((/** @type {any} */ item) => item.type !== "wechat_jsapi" || own.length === 0)] };
   }
 
   /** @param {string} state @param {string | null} reason @param {Alert | null} alert @returns {import("./present-parts.js").Facts} */
