@@ -1,6 +1,6 @@
 /// The app at WeChat under which somebody pays, and the payer in it.
 public struct WeChatPayer: Sendable, Equatable {
-    /// One of the account's app ids; nil where it has one for the type.
+    /// The app's id, one of the account's; nil where the account has one for the type.
     public let appID: String?
     /// The payer's openid, which belongs to the app id; only `wechat_jsapi` needs it.
     public let openID: String?
