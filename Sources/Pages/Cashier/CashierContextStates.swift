@@ -127,6 +127,15 @@ extension CashierContext {
             .merging(ways(session, check: true)) { $1 }
     }
 
+    /// WeChat's sheet; another browser, in which the page was opened since, has none.
+    func wechat(_ session: SessionFacts) -> Context {
+        let pays = PayerBrowser(agent: frame.agent).paysByWeChat
+        return context([
+            "summary": summary(session), "lead": t[pays ? "wechat_lead" : "wechat_elsewhere"],
+            "pay": pays ? t.fill("wechat_pay", ["amount": amount(money(session))]) : nil,
+        ]).merging(ways(session, check: true)) { $1 }
+    }
+
     func paid(_ session: SessionFacts, _ order: OrderFacts) -> Context {
         let (name, isFree) = (name(session), order.payments.isEmpty)
         let isTrial = isFree && product(session).isManaged

@@ -29,7 +29,9 @@ package enum PageState: Sendable, Equatable {
     /// True where a contract waits for the payer.
     var isPaying: Bool {
         switch self {
-        case .cashier(.qr), .cashier(.redirect), .cashier(.stripe), .cashier(.applePay), .cashier(.appleIAP): true
+        case .cashier(.qr), .cashier(.redirect), .cashier(.stripe), .cashier(.applePay), .cashier(.appleIAP),
+            .cashier(.wechatJSAPI):
+            true
         default: false
         }
     }
@@ -38,6 +40,8 @@ package enum PageState: Sendable, Equatable {
 /// The reason why an act did nothing.
 package enum PageAlert: String, Sendable, CaseIterable {
     case refused, terms, conflict, forbidden, invalid
+    /// An answer to WeChat's authorisation that is not this session's, or came too late or twice.
+    case authorisation
     case providerUnavailable = "provider_unavailable"
     case noProviderAvailable = "no_provider_available"
     case rateLimited = "rate_limited"

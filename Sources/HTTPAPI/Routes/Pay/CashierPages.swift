@@ -52,7 +52,7 @@ struct CashierPages: Sendable {
         frame.alert = notice?.alert
         frame.requestID = notice == nil ? nil : call.requestID
         frame.agent = call.request.headerFields[.userAgent] ?? ""
-        frame.leaveWeChat()
+        frame.leaveOut()
         let takesCards = frame.methods.contains { $0.kind == "stripe" && $0.type == .stripe }
         return html(frame, notice?.status ?? .ok, takesCards ? .cardCashier : .cashier, gzip: call.takesGzip)
     }
@@ -193,12 +193,11 @@ struct CashierPages: Sendable {
 }
 
 extension CashierFrame {
-    /// Shows that the page has to be opened elsewhere, where WeChat's browser can use none of the methods.
-    fileprivate mutating func leaveWeChat() {
-        guard state == .cashier(.methods), !methods.isEmpty, UsableMethods(methods, agent: agent).items.isEmpty else {
-            return
-        }
+    /// Shows that this browser can use none of the methods, and inside WeChat that another one can.
+    fileprivate mutating func leaveOut() {
+        let usable = UsableMethods(methods, agent: agent)
+        guard state == .cashier(.methods), !methods.isEmpty, usable.items.isEmpty else { return }
         state = .cashier(.unavailable)
-        reason = "in_wechat"
+        reason = usable.isPartOf ? "in_wechat" : CashierFacts.Unavailable.noAccount.rawValue
     }
 }
