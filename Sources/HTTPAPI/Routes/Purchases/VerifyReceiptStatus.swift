@@ -39,7 +39,7 @@ extension VerifyReceiptStatus {
             .unknownProduct, .productNotSold, .notEligible, .alreadyOwned, .subscriptionRuns, .belongsToSubscription,
             .subscriptionIs,
             .chargesUnchecked,
-            .orderNotOpen, .contractGone, .purchaseBelongsToAnotherUser, .purchaseRevoked, .conflict, .sessionOver,
+            .orderNotOpen, .contractGone, .instructionExpired, .purchaseBelongsToAnotherUser, .purchaseRevoked, .conflict, .sessionOver,
             .orderIsPaid,
             .idempotencyKeyReused,
             .providerRejected, .refundExceedsCaptured, .usageLimitReached, .outcomeUnknown, .insufficientBalance,
