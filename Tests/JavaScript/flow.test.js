@@ -23,7 +23,7 @@ function page(world, { name = "methods", lang = "en", can = () => true, choice =
       if (session instanceof Error) throw session;
       return session;
     },
-    products: async () => productsOf(lang), paymentMethods: async ({ accept }) => (typeof world.methods === "function" ? world.methods(accept) : accept ? [] : world.methods ?? methods),
+    products: async () => productsOf(lang), paymentMethods: async () => world.methods ?? methods,
     contract: call("contract", body => world.contract(body)), cancel: call("cancel", id => world.cancel(id)), refresh: call("refresh", id => world.refresh?.(id) ?? {}),
     order: async () => world.session.order, applePaySession: call("applePaySession", () => ({ merchantSessionIdentifier: "m" })), applePayPayment: call("applePayPayment", (...given) => world.charge(...given)),
   };
@@ -416,17 +416,24 @@ test("closing Apple's sheet leads to the methods without an alert", async () => 
 
 const sheet = { account: "wechat_main", kind: "wechat_pay", display_name: "WeChat Pay", type: "wechat_jsapi" };
 
-test("inside WeChat its account is asked for its sheet, and the others stay", async () => {
-  const asked = [];
-  const world = { session: sessionOf("en"), methods: accept => { asked.push(accept); return accept ? [sheet] : methods; } };
+test("inside WeChat its account has its sheet, and the others stay", async () => {
+  const world = { session: sessionOf("en"), methods: [...methods, sheet] };
   const p = page(world, { agent: WECHAT });
   p.flow.drawn = "";
   await p.flow.ask();
-  assert.deepEqual(asked, [["wechat_jsapi"], undefined]);
   const shown = p.main.querySelectorAll('[data-action="method"]').map(each => `${each.dataset.account}:${each.dataset.type}`);
   assert.equal(shown[0], "wechat_main:wechat_jsapi");
   assert.ok(!shown.includes("wechat_main:qr") && shown.includes("paypal_main:url"));
   assert.equal(p.main.querySelector('[data-note="in_wechat"]'), null);
+});
+
+test("where WeChat did not name the payer, the page has to be opened in a browser", async () => {
+  for (const [agent, offered, reason] of [[WECHAT, [], "in_wechat"], [WECHAT, methods.filter(each => each.kind === "wechat_pay"), "in_wechat"], ["", [], "no_account"], ["", [sheet], "no_account"]]) {
+    const p = page({ session: sessionOf("en"), methods: offered }, { agent });
+    p.flow.drawn = "";
+    await p.flow.ask();
+    assert.deepEqual([p.state(), p.main.dataset.reason], ["unavailable", reason]);
+  }
 });
 
 test("WeChat's answer is shown, and the order decides", async () => {

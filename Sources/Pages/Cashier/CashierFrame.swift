@@ -85,6 +85,21 @@ package struct CashierFrame: Sendable {
         self.now = now
     }
 
+    /// Shows that this browser can use none of the methods, and inside WeChat that another one can.
+    package mutating func leaveOut() {
+        let usable = UsableMethods(methods, agent: agent)
+        guard state == .cashier(.methods), usable.items.isEmpty, !isFree else { return }
+        // WeChat's sheet is in no list before WeChat has named the payer.
+        let isInWeChat = usable.isPartOf || (methods.isEmpty && PayerBrowser(agent: agent).isWeChat)
+        guard isInWeChat || !methods.isEmpty else { return }
+        state = .cashier(.unavailable)
+        reason = isInWeChat ? "in_wechat" : CashierFacts.Unavailable.noAccount.rawValue
+    }
+
+    private var isFree: Bool {
+        session.map { CashierContext(frame: self, t: PageTexts(nil)).isFree($0) } ?? false
+    }
+
     /// The path of another page that shows the state; nil for the cashier's own.
     var page: String?
 

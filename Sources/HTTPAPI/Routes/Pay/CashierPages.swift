@@ -191,13 +191,3 @@ struct CashierPages: Sendable {
             headers: headers + extra)
     }
 }
-
-extension CashierFrame {
-    /// Shows that this browser can use none of the methods, and inside WeChat that another one can.
-    fileprivate mutating func leaveOut() {
-        let usable = UsableMethods(methods, agent: agent)
-        guard state == .cashier(.methods), !methods.isEmpty, usable.items.isEmpty else { return }
-        state = .cashier(.unavailable)
-        reason = usable.isPartOf ? "in_wechat" : CashierFacts.Unavailable.noAccount.rawValue
-    }
-}

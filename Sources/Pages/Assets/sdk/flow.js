@@ -1,5 +1,4 @@
 // @ts-check
-import { isInWeChat } from "./accept.js";
 import { PaydeskError } from "./errors.js";
 import { sleep, visible } from "./wait.js";
 import { pen } from "./draw.js";
@@ -176,7 +175,9 @@ export class Flow {
     if (state !== "methods") return { state, reason };
     const { items, in_wechat: left } = present(this.facts(state, reason, null)).methods;
     if (items.some((/** @type {any} */ item) => !item.hidden)) return { state, reason };
-    return { state: "unavailable", reason: left ? "in_wechat" : "no_account" };
+    // WeChat's sheet is in no list before WeChat has named the payer.
+    const elsewhere = left || (this.methods.items.length === 0 && /MicroMessenger/i.test(this.host.place.agent));
+    return { state: "unavailable", reason: elsewhere ? "in_wechat" : "no_account" };
   }
 
   /**
@@ -192,14 +193,11 @@ export class Flow {
     const wanted = { sku: sku ?? "", currency: currency ?? undefined, platform, days };
     const key = JSON.stringify(wanted);
     if (sku === null || (key === this.methods.key && state !== "methods")) return;
-    const list = (/** @type {string[] | undefined} */ accept) => this.desk.paymentMethods({ ...wanted, accept, signal: this.signal }).catch(error => {
+    const items = await this.desk.paymentMethods({ ...wanted, signal: this.signal }).catch(error => {
       if (error instanceof PaydeskError && error.status >= 400 && error.status < 500 && error.status !== 401) return [];
       throw error;
     });
-    // An account that takes several types is listed with one, which inside WeChat has to be its sheet.
-    const own = isInWeChat(this.host.place.agent) ? await list(["wechat_jsapi"]) : [];
-    const items = await list(undefined);
-    this.methods = { key, items: [...own, ...items.filter((/** @type {any} */ item) => item.type !== "wechat_jsapi" || own.length === 0)] };
+    this.methods = { key, items };
   }
 
   /** @param {string} state @param {string | null} reason @param {Alert | null} alert @returns {import("./present-parts.js").Facts} */
