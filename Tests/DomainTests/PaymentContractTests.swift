@@ -92,11 +92,12 @@ struct PaymentContractTests {
         }
     }
 
-    @Test(arguments: [
-        (ContractType.alipayApp, [Platform.ios, .android], [Platform.ios]),
-        (.wechatApp, [.ios, .android], [.ios]), (.wechatJSAPI, [.web], []),
-        (.url, Platform.allCases, []), (.qr, Platform.allCases, []),
-    ])
+    @Test(
+        arguments: [
+            (.alipayApp, [.ios, .android], [.ios]),
+            (.wechatApp, [.ios, .android], [.ios]), (.wechatJSAPI, [.web], []),
+            (.url, Platform.allCases, []), (.qr, Platform.allCases, []),
+        ] as [(ContractType, [Platform], [Platform])])
     func `platforms rule out what their clients cannot act on, and Apple what it sells itself`(
         type: ContractType, fitting: [Platform], apples: [Platform]
     ) {

@@ -28,7 +28,7 @@ struct WeChatPayGatewayFixture: ProviderGatewayFixture {
         let accounts = try [
             (Self.native, [:]), (Self.h5, WeChatPayFixture.h5), (Self.all, WeChatPayFixture.wallets),
         ].map { name, settings in
-            try desk.account(name, http: transport) {
+            try desk.account(name, http: transport, platforms: name == Self.all ? Platform.allCases : [.web]) {
                 try WeChatPayProvider(account: WeChatPayFixture.account(settings), context: $0)
             }
         }
@@ -63,12 +63,12 @@ struct WeChatPayGatewayFixture: ProviderGatewayFixture {
     }
 
     /// Completes a refund at WeChat Pay and notifies of it.
-    func settleRefund(_ status: String, id: String) async throws {
+    func settleRefund(_ status: String, id: String, account: String = native) async throws {
         let object = standIn.state.withLock { state in
             state.refunds[0].status = status
             return state.refunds[0].notice(total: state.orders[0].total)
         }
-        try await deliver(FakeWeChatPayServer.event("REFUND.\(status)", object, id: id), account: Self.native)
+        try await deliver(FakeWeChatPayServer.event("REFUND.\(status)", object, id: id), account: account)
     }
 
     @discardableResult

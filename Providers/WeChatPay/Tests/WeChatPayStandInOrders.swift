@@ -5,7 +5,7 @@ import Synchronization
 /// Orders and refunds of the fake server.
 extension FakeWeChatPayServer {
     static func make(_ mode: String, _ call: FakeWeChatPayServerCall, _ state: inout State) -> (Int, Any?) {
-        guard let apps = apps[mode] else { return no(404, "NOT_FOUND") }
+        guard let bound = apps[mode] else { return no(404, "NOT_FOUND") }
         let object = call.object
         var known: Set<String> = [
             "mchid", "appid", "description", "out_trade_no", "time_expire", "notify_url", "amount",
@@ -22,7 +22,7 @@ extension FakeWeChatPayServer {
             mode != "h5" || isScene(object["scene_info"]),
             mode != "jsapi" || (object["payer"] as? [String: String])?.keys.first == "openid"
         else { return no(400, "PARAM_ERROR") }
-        guard apps.contains(app) else { return no(400, "APPID_MCHID_NOT_MATCH") }
+        guard bound.contains(app) else { return no(400, "APPID_MCHID_NOT_MATCH") }
         let openID = (object["payer"] as? [String: String])?["openid"]
         guard mode != "jsapi" || openIDs[openID ?? ""] == app else { return no(400, "PARAM_ERROR") }
         if let index = state.orders.firstIndex(where: { $0.number == number }) {

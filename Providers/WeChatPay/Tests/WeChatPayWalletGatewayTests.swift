@@ -73,7 +73,7 @@ struct WeChatPayWalletGatewayTests {
             let refund = try await wechat.gateway.refunds.request(
                 contract.order.rawValue, amount: nil, reason: "a test", context: .test)
             #expect(refund.refund.state == .pending)
-            try await wechat.settleRefund("SUCCESS", id: "EV-2")
+            try await wechat.settleRefund("SUCCESS", id: "EV-2", account: WeChatPayGatewayFixture.all)
             #expect(try await wechat.state(contract) == .refunded)
         }
     }
@@ -140,8 +140,11 @@ struct WeChatPayWalletGatewayTests {
             let error = await #expect(throws: GatewayError.self) {
                 try await checkout(wechat, asked.wallet, payer: asked.payer)
             }
-            guard case .invalidRequest(let field, _)? = error else { return Issue.record("another error") }
-            #expect(field == asked.field)
+            if case .invalidRequest(let field, _)? = error {
+                #expect(field == asked.field)
+            } else {
+                Issue.record("another error")
+            }
             #expect(try await wechat.desk.count("orders") == 0 && wechat.transport.requests.isEmpty)
             // The account's only app of a mode need not be named.
             #expect(try await checkout(wechat, .app, payer: nil).instruction.type == .wechatApp)
@@ -155,8 +158,11 @@ struct WeChatPayWalletGatewayTests {
             await #expect(throws: GatewayError.self) { try await retry(wechat, first, .page, payer: nil) }
             let mini = WalletPayer(appID: FakeWeChatPayServer.mini, openID: "oPayer0of0the0mini")
             let second = try await retry(wechat, first, .page, payer: mini)
-            guard case .wechatJSAPI(let shown) = second.instruction else { return Issue.record("another contract") }
-            #expect(shown.appId == FakeWeChatPayServer.mini)
+            if case .wechatJSAPI(let shown) = second.instruction {
+                #expect(shown.appId == FakeWeChatPayServer.mini)
+            } else {
+                Issue.record("another contract")
+            }
             #expect(wechat.standIn.state.withLock { $0.orders.map(\.state) } == ["CLOSED", "NOTPAY"])
         }
     }
@@ -172,7 +178,9 @@ struct WeChatPayWalletGatewayTests {
             #expect(page.instruction.type == .wechatJSAPI)
             let app = try await checkout(wechat, .app, payer: Wallet.app.payer, accept: [.wechatJSAPI, .wechatApp])
             #expect(app.instruction.type == .wechatApp)
-            for (wallet, platform) in [(Wallet.app, Platform.web), (.app, .desktop), (.page, .ios), (.page, .android)] {
+            for (wallet, platform) in [(.app, .web), (.app, .desktop), (.page, .ios), (.page, .android)]
+                as [(Wallet, Platform)]
+            {
                 await #expect(throws: GatewayError.noProvider(NoProvider(reason: .platform, accounts: []))) {
                     try await checkout(wechat, wallet, payer: wallet.payer, platform: platform)
                 }
