@@ -65,6 +65,9 @@ struct CashierStateTests {
         Row("a card", OrderFacts(status: .open, attempt: .open(.stripe)), .stripe),
         Row("Apple Pay", OrderFacts(status: .open, attempt: .open(.applePay)), .applePay),
         Row("the App Store", OrderFacts(status: .open, attempt: .open(.appleIAP)), .appleIAP),
+        Row("WeChat's sheet", OrderFacts(status: .open, attempt: .open(.wechatJSAPI)), .wechatJSAPI),
+        Row("Alipay in an app", OrderFacts(status: .open, attempt: .open(.alipayApp)), .methods),
+        Row("WeChat in an app", OrderFacts(status: .open, attempt: .open(.wechatApp)), .methods),
     ]
 
     private static let returned: [Row] = [
