@@ -161,7 +161,8 @@ package final class Gateway: Sendable {
         externalReporting = ExternalReporting(settlements: settlements, logger: logger)
         accounts = Accounts(store: access, settlements: settlements, providers: providers, logger: logger)
         attention = Attention(store: access, accounts: accounts)
-        contracts = Contracts(store: access, orders: orders, keyRing: keyRing, publicURL: settings.publicURL, time: time.real)
+        contracts = Contracts(
+            store: access, orders: orders, keyRing: keyRing, publicURL: settings.publicURL, time: time.real)
         paymentAttempts = PaymentAttempts(settlements: settlements)
         paymentOpening = PaymentOpening(settlements: settlements, contracts: contracts, random: random, logger: logger)
         mandateSetups = MandateSetups(settlements: settlements, contracts: contracts, logger: logger)

@@ -36,7 +36,8 @@ public struct ProviderConformance: Sendable {
     }
 
     static let checks: [Check] =
-        Check.manifest + Check.opening + Check.choosing + Check.querying + Check.cancelling + Check.refunding + Check.notifications
+        Check.manifest + Check.opening + Check.choosing + Check.querying + Check.cancelling + Check.refunding
+        + Check.notifications
         + Check.signatures + Check.strangers + Check.unknowns + Check.orders + Check.troubles + Check.answers
         + Check.crashes + Check.pages + mandateChecks + Check.secrecy
 

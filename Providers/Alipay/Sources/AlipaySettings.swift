@@ -39,7 +39,8 @@ struct AlipaySettings: Sendable {
     static let schema = SettingsSchema([
         SettingsSchema.Field(
             "mode", .choice(Mode.allCases.map(\.rawValue)),
-            summary: "precreate makes qr contracts; page, wap and web (one of the two by platform) make url contracts, app "
+            summary:
+                "precreate makes qr contracts; page, wap and web (one of the two by platform) make url contracts, app "
                 + "makes alipay_app contracts; precreate where neither mode nor modes is set."),
         SettingsSchema.Field(
             "modes", .list(.choice(Mode.allCases.map(\.rawValue))),
@@ -119,7 +120,8 @@ struct AlipaySettings: Sendable {
         let modes = reader.settings.texts("modes").compactMap(Mode.init)
         if modes.isEmpty { reader.fault("modes", "is empty", "name at least one mode, or leave it out") }
         if Set(modes.map(\.contract)).count < modes.count {
-            reader.fault("modes", "has two modes of one contract type", "name one of page, wap and web, and each mode once")
+            reader.fault(
+                "modes", "has two modes of one contract type", "name one of page, wap and web, and each mode once")
         }
         return modes
     }

@@ -114,7 +114,7 @@ struct WeChatPaySettings: Sendable {
     }
 
     /// Every app that an order of this account may be of.
-    var ownApps: Set<String> { Set(modes.flatMap(apps)) }
+    var ownApps: Set<String> { Set(modes.flatMap(apps) + [appid]) }
 
     /// The apps of a mode's orders.
     func apps(of mode: Mode) -> [String] { appIDs[mode] ?? [appid] }

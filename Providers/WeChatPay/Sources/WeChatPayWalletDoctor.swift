@@ -45,7 +45,8 @@ extension WeChatPayProvider {
                     .fault, subject, "it is not bound to the merchant number; bind it on the merchant platform.")
             case "NO_AUTH":
                 return Diagnosis(
-                    .fault, subject, "the merchant may not use \(mode.rawValue); apply for it on the merchant platform.")
+                    .fault, subject, "the merchant may not use \(mode.rawValue); apply for it on the merchant platform."
+                )
             // WeChat Pay looked further than at the app.
             case "PARAM_ERROR" where mode == .jsapi: break
             default:
@@ -111,7 +112,8 @@ extension WeChatAuthorization {
             case "errcode_40013":
                 return Diagnosis(.fault, "oauth", "WeChat does not know app_id; copy the service account's AppID.")
             case "errcode_40125":
-                return Diagnosis(.fault, "oauth", "app_secret is not the service account's; set it anew on its platform.")
+                return Diagnosis(
+                    .fault, "oauth", "app_secret is not the service account's; set it anew on its platform.")
             default:
                 return Diagnosis(
                     .notice, "oauth",

@@ -7,11 +7,13 @@ import Synchronization
 import TestSupport
 import WeChatPayProvider
 
-/// A whole gateway with two WeChat Pay accounts of one merchant: a code to scan, and a page on the phone.
+/// A whole gateway with three WeChat Pay accounts of one merchant: a code to scan, a page on the phone, and one with the
+/// modes for apps and for pages inside WeChat.
 struct WeChatPayGatewayFixture: ProviderGatewayFixture {
     static let native = "wechat-native"
     static let account = native
     static let h5 = "wechat-h5"
+    static let all = "wechat-all"
 
     let desk: GatewayFixture
     let gateway: Gateway
@@ -23,7 +25,9 @@ struct WeChatPayGatewayFixture: ProviderGatewayFixture {
         let transport = RecordingTransport(changesSomething: { $0.method == "POST" }) { request in
             standIn.answer(request, now: clock.now.rawValue)
         }
-        let accounts = try [(Self.native, [:]), (Self.h5, WeChatPayFixture.h5)].map { name, settings in
+        let accounts = try [
+            (Self.native, [:]), (Self.h5, WeChatPayFixture.h5), (Self.all, WeChatPayFixture.wallets),
+        ].map { name, settings in
             try desk.account(name, http: transport) {
                 try WeChatPayProvider(account: WeChatPayFixture.account(settings), context: $0)
             }

@@ -91,7 +91,7 @@ package struct SKU: Hashable, Sendable {
     /// The name of its rate of tax in the settings of external purchases; nil for a SKU that is not sold so.
     package var taxCategory: String?
     /// True for goods and services that are used outside of the app, which Apple does not sell.
-    package var physical: Bool
+    package var physical = false
     package var active: Bool
     package var localizations: [String: Localization]
 }

@@ -32,7 +32,8 @@ package struct Cashier: Sendable {
         let isFree = offer.quote.amount.isZero
         var request = request
         request.accept = request.accept.filter(offer.candidates.need.leaves)
-        let candidates = isFree ? offer.candidates : try offer.candidates.fitting(request.wallet, accepts: request.accept)
+        let candidates =
+            isFree ? offer.candidates : try offer.candidates.fitting(request.wallet, accepts: request.accept)
         let account = isFree ? nil : candidates.accounts.first
         guard isFree || account != nil else { throw refusal(candidates, context) }
         let (minutes, keyRing) = (settlements.policies.expireAfterMinutes, contracts.keyRing)

@@ -62,7 +62,9 @@ struct DoctorExamination: Sendable {
     private func longWaits(_ accounts: [ConfiguredAccount]) -> [DoctorFinding] {
         let minutes = gateway.settings.policies.expireAfterMinutes
         return accounts.compactMap { account in
-            guard account.enabled, let longest = account.manifest.longestWait, minutes * 60 > longest else { return nil }
+            guard account.enabled, let longest = account.manifest.longestWait, minutes * 60 > longest else {
+                return nil
+            }
             return DoctorFinding(
                 warning: "account \(account.id.rawValue)",
                 "orders.expire_after_minutes is \(minutes), and the service ends a payment after \(longest / 86_400) days; "
