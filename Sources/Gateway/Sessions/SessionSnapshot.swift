@@ -49,8 +49,9 @@ package struct SessionSnapshot: Encodable, Sendable {
     @Nullable package private(set) var granted: Granted?
     /// The sentence of each subscription that Paydesk renews, by SKU.
     package private(set) var terms: SessionTermsBySKU
-    /// The place where the subscription that keeps the only SKU from being sold is managed: `app_store`, `paydesk`.
-    @Nullable package private(set) var manage: String?
+    /// The place where the subscription that keeps the only SKU from being sold is managed: `app_store`, `paydesk`; left
+    /// out where there is none.
+    package private(set) var manage: String?
     package let branding: Branding
 
     /// - Parameter cashier: nil for a portal.

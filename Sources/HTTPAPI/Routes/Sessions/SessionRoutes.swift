@@ -146,22 +146,25 @@ extension Shape {
 
     fileprivate static let session = named(
         "Session",
-        .object([
-            "id": .id("ses"), "purpose": .words(Session.Purpose.self), "skus": .list(.string),
-            "chosen": .object(["sku": .string, "days": .integer.orNull]).orNull.noted(
-                "The only SKU, or the payer's choice."),
-            "quantity": .integer, "days": .integer.orNull, "currency": .currency.orNull,
-            "platform": .words(Platform.self),
-            "provider": .string.orNull, "accept": .list(.words(types)), "return_url": .address.orNull,
-            "cancel_url": .address.orNull, "locale": .words(Session.locales).orNull, "created_at": .time,
-            "expires_at": .time, "readable_until": .time, "state": .words(CashierState.self).orNull,
-            "reason": .string.orNull, "order": .order.orNull, "contract": .contract.orNull,
-            "granted": .object([
-                "expires_at": .time.orNull, "perpetual": .boolean, "units": .map(.integer),
-            ]).orNull.noted("What a paid order gave."),
-            "terms": .map(.string).noted("The sentence of each subscription that Paydesk renews, by SKU."),
-            "manage": .words(SubscriptionSnapshot.Source.self).orNull.noted(
-                "Where the subscription is managed that keeps the only SKU from being sold again."),
-            "branding": branding,
-        ]))
+        .object(
+            [
+                "id": .id("ses"), "purpose": .words(Session.Purpose.self), "skus": .list(.string),
+                "chosen": .object(["sku": .string, "days": .integer.orNull]).orNull.noted(
+                    "The only SKU, or the payer's choice."),
+                "quantity": .integer, "days": .integer.orNull, "currency": .currency.orNull,
+                "platform": .words(Platform.self),
+                "provider": .string.orNull, "accept": .list(.words(types)), "return_url": .address.orNull,
+                "cancel_url": .address.orNull, "locale": .words(Session.locales).orNull, "created_at": .time,
+                "expires_at": .time, "readable_until": .time, "state": .words(CashierState.self).orNull,
+                "reason": .string.orNull, "order": .order.orNull, "contract": .contract.orNull,
+                "granted": .object([
+                    "expires_at": .time.orNull, "perpetual": .boolean, "units": .map(.integer),
+                ]).orNull.noted("What a paid order gave."),
+                "terms": .map(.string).noted("The sentence of each subscription that Paydesk renews, by SKU."),
+                "branding": branding,
+            ],
+            optional: [
+                "manage": .words(SubscriptionSnapshot.Source.self).noted(
+                    "Where the subscription is managed that keeps the only SKU from being sold again.")
+            ]))
 }
