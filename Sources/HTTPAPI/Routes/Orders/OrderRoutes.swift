@@ -76,17 +76,22 @@ extension Shape {
             "metadata": .map(.string), "created_at": .time, "expires_at": .time.orNull, "paid_at": .time.orNull,
             "closed_at": .time.orNull, "anomalies": .list(.words(Anomaly.self)), "payments": .list(payment),
             "refunds": .list(refund), "disputes": .list(dispute),
-            "timeline": .list(.object(["at": .time, "type": .string, "detail": .string])),
+            "timeline": .list(timelineEntry),
         ],
         optional: ["partner": .string])
 
-    private static let payment = object([
-        "id": .id("pay"), "provider": .string, "processor": .string.orNull, "status": .words(Payment.State.self),
-        "reference": .string.orNull.noted("The provider's own id, once known."), "amount": .money,
-        "failure": .paymentFailure.orNull,
-        "unfenced": .boolean.noted("Another attempt was made although this one may still be paid."),
-        "created_at": .time,
-    ])
+    private static let payment = named(
+        "OrderPayment",
+        .object([
+            "id": .id("pay"), "provider": .string, "processor": .string.orNull, "status": .words(Payment.State.self),
+            "reference": .string.orNull.noted("The provider's own id, once known."), "amount": .money,
+            "failure": .paymentFailure.orNull,
+            "unfenced": .boolean.noted("Another attempt was made although this one may still be paid."),
+            "created_at": .time,
+        ]))
+
+    private static let timelineEntry = named(
+        "OrderTimelineEntry", .object(["at": .time, "type": .string, "detail": .string]))
 
     private static let paymentFailure = named(
         "PaymentFailure",
@@ -103,8 +108,10 @@ extension Shape {
         ],
         optional: ["reason": .string])
 
-    private static let dispute = object([
-        "id": .id("dsp"), "payment_id": .id("pay"), "status": .words(Dispute.State.self), "amount": .money,
-        "created_at": .time,
-    ])
+    private static let dispute = named(
+        "OrderDispute",
+        .object([
+            "id": .id("dsp"), "payment_id": .id("pay"), "status": .words(Dispute.State.self), "amount": .money,
+            "created_at": .time,
+        ]))
 }
