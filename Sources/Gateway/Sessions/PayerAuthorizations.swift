@@ -1,5 +1,5 @@
 import Crypto
-package import Domain
+import Domain
 import FoundationEssentials
 import Logging
 import ProviderKit
