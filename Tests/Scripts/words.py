@@ -60,10 +60,10 @@ RETIRED_ENDS = {
 
 # No comment, and no paragraph of one, begins with these.
 RELATIVES = """
-    What Whatever Who Whoever Whom Whose Whether Which How Where Wherever When Whenever Why Those Of
+    What Whatever Who Whoever Whom Whose Whether Which How Where Wherever When Whenever Why Those Of Nobody
 """.split()
 # No documentation of a declaration begins with these either; a later paragraph may speak of "it".
-PRONOUNS = "One None Nobody Nothing It There".split()
+PRONOUNS = "One None Nothing It There".split()
 
 DECLARATION = re.compile(r"\b(?:struct|enum|class|actor|protocol|typealias|func)\s+`?([A-Za-z_]\w*)")
 COMMENT = re.compile(r"\s*///?\s*\w")

@@ -72,7 +72,7 @@ struct AlipayRequestTests {
         #expect(form["method"] == method && form["biz_content"]?.contains(code) == true)
         #expect(form["return_url"] == "https://app.example/done?a=1&b=2")
         #expect(form["biz_content"]?.contains("quit_url") == method.contains("wap"))
-        // Nobody can change the amount on the way.
+        // The amount cannot be changed on the way.
         #expect(fixture.standIn.visit(address.replacing("39.90", with: "00.01")) == nil)
     }
 

@@ -43,7 +43,7 @@ struct AppStoreLimitsTests {
 
     @Test func `a queue that is too long is told when to come back`() async throws {
         let fixture = AppStoreFixture { _ in .json(#"{"testNotificationToken":"t"}"#) }
-        // Nobody waits in truth, so the turns that were taken lie ahead of the clock.
+        // No call waits in truth, so the turns that were taken lie ahead of the clock.
         let api = AppStoreServerAPI(
             bundleID: "com.example.app", key: try AppStoreFixture.key(),
             addresses: AppStoreFixture.hosts,

@@ -103,7 +103,7 @@ extension RemoteProvider: MandateCharging {
         case .pending("not_found"):
             throw lie("charged, and not found", .unreadable, charge.payment, .outcomeUnknown)
         case .pending: return ending(known.outcome)
-        // Nobody is there to try again.
+        // A charge has no payer who could try again, so its end is awaited.
         case .tryFailed: return ending(.pending(status: "try_failed"))
         case .failed: return ending(known.outcome, known.refusal ?? .soft)
         // It counts as a try, so that a plugin that cancels every charge is not asked without end.

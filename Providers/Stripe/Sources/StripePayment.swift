@@ -88,7 +88,7 @@ extension StripeObject.PaymentIntent {
         switch status {
         case "requires_payment_method":
             failure.map { isCharge ? .failed(reason: $0) : .tryFailed(reason: $0) } ?? .accepted
-        // Nobody cancels the charge of a mandate but Paydesk, after its refusal.
+        // Paydesk alone cancels a mandate's charge, and only after its refusal.
         case "canceled" where chargesMandate: .failed(reason: (decline ?? .unnamed).reason)
         case "requires_confirmation", "requires_action": .accepted
         case "processing": .processing
