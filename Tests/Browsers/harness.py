@@ -11,7 +11,7 @@ from typing import Any
 
 from cluster import Cluster
 from desk import Desk
-from engines import Chromium, WebKit
+from engines import DESKTOP, Chromium, WebKit
 
 
 #: The kind of database of this run.
@@ -70,3 +70,18 @@ def looks_in(browser: str) -> Any:
 
 class BrowserCase(unittest.TestCase):
     maxDiff = None
+
+
+def both(test):
+    """Runs a test in each engine."""
+
+    def run(self: BrowserCase) -> None:
+        for make in (chromium, webkit):
+            with self.subTest(engine=make.__name__):
+                engine = make()
+                engine.resize(*DESKTOP)
+                engine.faults()
+                test(self, engine, desk())
+
+    run.__doc__ = test.__doc__
+    return run

@@ -9,26 +9,11 @@ from threading import Thread
 from urllib.parse import urlsplit
 
 from desk import ROOT, Desk, eventually
-from engines import DESKTOP, Engine
-from harness import BrowserCase, chromium, desk, new_database, webkit
+from engines import Engine
+from harness import BrowserCase, both, chromium, desk, new_database, webkit
 from ports import free_port
 
 QR = '[data-action="method"][data-account="sandbox-qr"]'
-
-
-def both(test):
-    """Runs a test in each engine."""
-
-    def run(self: BrowserCase) -> None:
-        for make in (chromium, webkit):
-            with self.subTest(engine=make.__name__):
-                engine = make()
-                engine.resize(*DESKTOP)
-                engine.faults()
-                test(self, engine, desk())
-
-    run.__doc__ = test.__doc__
-    return run
 
 
 class Paying(BrowserCase):

@@ -5,24 +5,9 @@ from __future__ import annotations
 import os
 
 from desk import Desk, eventually
-from engines import DESKTOP, PHONE, Engine
-from harness import BrowserCase, chromium, desk, webkit
+from engines import PHONE, Engine
+from harness import BrowserCase, both, chromium, webkit
 from portal import BACK, Subscriber, club, portal
-
-
-def both(test):
-    """Runs a test in each engine."""
-
-    def run(self: BrowserCase) -> None:
-        for make in (chromium, webkit):
-            with self.subTest(engine=make.__name__):
-                engine = make()
-                engine.resize(*DESKTOP)
-                engine.faults()
-                test(self, engine, desk())
-
-    run.__doc__ = test.__doc__
-    return run
 
 
 def section(engine: Engine, state: str) -> None:

@@ -8,31 +8,11 @@ private let pages = Pages(PageFiles(), accent: "#0a6cff")
 
 @Suite("The cashier's pages")
 struct CashierPageTests {
-    /// Finds an element's attribute in HTML.
-    private static func attribute(_ name: String, of element: String, in html: String) throws -> String? {
-        let tag = try #require(html.firstMatch(of: try Regex("<\(element)\\b[^>]*>"))).0
-        return tag.firstMatch(of: try Regex("\\s\(name)=\"([^\"]*)\"", as: (Substring, Substring).self))
-            .map { String($0.output.1) }
-    }
-
-    private static func check(_ html: String, _ state: String, _ locale: PageLocale) throws {
-        #expect(try attribute("data-state", of: "main", in: html) == state)
-        #expect(try attribute("lang", of: "html", in: html) == locale.rawValue)
-        #expect(html.matches(of: /<h1\b/).count == 1 && html.matches(of: /<main\b/).count == 1)
-        #expect(html.matches(of: /data-live/).count == 1)
-        // A text that is missing is shown by its key, a value by its name.
-        #expect(html.firstMatch(of: /\{[a-z_]+\}/) == nil)
-        #expect(html.firstMatch(of: /\{\{|Optional\(/) == nil)
-        #expect(html.firstMatch(of: /<script(?![^>]*\bsrc=)[^>]*>|<style|\sstyle=|\son[a-z]+=/) == nil)
-        let title = try #require(html.firstMatch(of: /<h1[^>]*>([^<]*)<\/h1>/)).output.1
-        #expect(!title.isEmpty)
-    }
-
     @Test(arguments: PageSessions.states.map(\.name), PageLocale.allCases)
     func `every state has its words`(_ name: String, _ locale: PageLocale) throws {
         let members = try #require(PageSessions.states.first { $0.name == name }).session
         let frame = try PageSessions.frame(members, locale)
-        try Self.check(pages.render(frame), frame.state.word, locale)
+        try PageChecks.check(pages.render(frame), frame.state.word, locale)
     }
 
     @Test(arguments: [PageState.elsewhere, .expired, .unknown, .busy, .error], PageLocale.allCases)
@@ -40,7 +20,7 @@ struct CashierPageTests {
         let frame = CashierFrame(
             state, locale: locale, branding: try PageSessions.branding(), now: PageSessions.now)
         let html = pages.render(frame)
-        try Self.check(html, state.word, locale)
+        try PageChecks.check(html, state.word, locale)
         #expect(!html.contains("paydesk-token") && !html.contains("csrf") && !html.contains("<script"))
     }
 
@@ -50,7 +30,7 @@ struct CashierPageTests {
         frame.alert = alert
         frame.requestID = "req_1"
         let html = pages.render(frame)
-        try Self.check(html, "methods", locale)
+        try PageChecks.check(html, "methods", locale)
         #expect(html.contains(#"role="alert" data-field="error" data-reason="\#(alert.rawValue)""#))
         #expect(html.contains("req_1"))
     }

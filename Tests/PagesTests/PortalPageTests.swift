@@ -8,28 +8,6 @@ private let pages = Pages(PageFiles(), accent: "#0a6cff")
 
 @Suite("The portal's pages")
 struct PortalPageTests {
-    /// Finds an attribute of the first element of a kind in HTML.
-    private static func attribute(_ name: String, of element: String, in html: String) throws -> String? {
-        let tag = try #require(html.firstMatch(of: try Regex("<\(element)\\b[^>]*>"))).0
-        return tag.firstMatch(of: try Regex("\\s\(name)=\"([^\"]*)\"", as: (Substring, Substring).self))
-            .map { String($0.output.1) }
-    }
-
-    private static func check(_ html: String, _ state: String, _ locale: PageLocale) throws {
-        #expect(try attribute("data-state", of: "main", in: html) == state)
-        #expect(try attribute("lang", of: "html", in: html) == locale.rawValue)
-        #expect(try attribute("data-page", of: "html", in: html) == "portal")
-        #expect(html.matches(of: /<h1\b/).count == 1 && html.matches(of: /<main\b/).count == 1)
-        #expect(html.matches(of: /data-live/).count == 1)
-        // A text that is missing is shown by its key, a value by its name.
-        #expect(html.firstMatch(of: /\{[a-z_]+\}/) == nil, "\(html.firstMatch(of: /\{[a-z_]+\}/)?.output ?? "")")
-        #expect(html.firstMatch(of: /\{\{|Optional\(/) == nil)
-        #expect(html.firstMatch(of: /<script(?![^>]*\bsrc=)[^>]*>|<style|\sstyle=|\son[a-z]+=/) == nil)
-        #expect(html.firstMatch(of: /href=""|<dd>\s*<\/dd>/) == nil)
-        let title = try #require(html.firstMatch(of: /<h1[^>]*>([^<]*)<\/h1>/)).output.1
-        #expect(!title.isEmpty)
-    }
-
     private static func html(_ name: String, _ locale: PageLocale = .english) throws -> String {
         pages.render(try PortalSamples.frame(name, locale))
     }
@@ -37,7 +15,7 @@ struct PortalPageTests {
     @Test(arguments: PortalSamples.names, PageLocale.allCases)
     func `every page has its words`(_ name: String, _ locale: PageLocale) throws {
         let frame = try PortalSamples.frame(name, locale)
-        try Self.check(pages.render(frame), frame.page.word, locale)
+        try PageChecks.check(pages.render(frame), frame.page.word, locale, page: "portal")
     }
 
     @Test(arguments: [PageState.elsewhere, .expired, .unknown, .busy, .error], PageLocale.allCases)
@@ -45,7 +23,7 @@ struct PortalPageTests {
         let frame = PortalFrame(
             .message(state), locale: locale, branding: try PageSessions.branding(), now: PortalSamples.now)
         let html = pages.render(frame)
-        try Self.check(html, state.word, locale)
+        try PageChecks.check(html, state.word, locale, page: "portal")
         #expect(!html.contains("paydesk-token") && !html.contains("csrf") && !html.contains("<script"))
     }
 
@@ -56,7 +34,7 @@ struct PortalPageTests {
             frame.alert = alert
             frame.requestID = "req_1"
             let html = pages.render(frame)
-            try Self.check(html, frame.page.word, locale)
+            try PageChecks.check(html, frame.page.word, locale, page: "portal")
             #expect(html.contains(#"role="alert" data-field="error" data-reason="\#(alert.rawValue)""#), "\(name)")
             #expect(html.contains("req_1"))
         }

@@ -52,20 +52,7 @@ extension ID: Comparable {
     public static func < (left: ID, right: ID) -> Bool { left.rawValue < right.rawValue }
 }
 
-extension ID: Codable {
-    public init(from decoder: any Decoder) throws {
-        let container = try decoder.singleValueContainer()
-        guard let id = ID(try container.decode(String.self)) else {
-            throw DecodingError.dataCorruptedError(in: container, debugDescription: "is not an id of this kind")
-        }
-        self = id
-    }
-
-    public func encode(to encoder: any Encoder) throws {
-        var container = encoder.singleValueContainer()
-        try container.encode(rawValue)
-    }
-}
+extension ID: TextCodable {}
 
 private enum Crockford {
     static let alphabet = Array("0123456789abcdefghjkmnpqrstvwxyz".utf8)

@@ -74,35 +74,9 @@ public struct AccountID: Hashable, Sendable, Comparable {
     public static func < (left: AccountID, right: AccountID) -> Bool { left.rawValue < right.rawValue }
 }
 
-extension SKUCode: Codable {
-    public init(from decoder: any Decoder) throws {
-        let container = try decoder.singleValueContainer()
-        guard let code = SKUCode(try container.decode(String.self)) else {
-            throw DecodingError.dataCorruptedError(in: container, debugDescription: "is not a SKU's id")
-        }
-        self = code
-    }
+extension SKUCode: TextCodable {}
 
-    public func encode(to encoder: any Encoder) throws {
-        var container = encoder.singleValueContainer()
-        try container.encode(rawValue)
-    }
-}
-
-extension AccountID: Codable {
-    public init(from decoder: any Decoder) throws {
-        let container = try decoder.singleValueContainer()
-        guard let id = AccountID(try container.decode(String.self)) else {
-            throw DecodingError.dataCorruptedError(in: container, debugDescription: "is not an account's id")
-        }
-        self = id
-    }
-
-    public func encode(to encoder: any Encoder) throws {
-        var container = encoder.singleValueContainer()
-        try container.encode(rawValue)
-    }
-}
+extension AccountID: TextCodable {}
 
 extension AccountID: CustomStringConvertible {
     public var description: String { rawValue }
