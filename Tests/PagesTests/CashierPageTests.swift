@@ -12,7 +12,7 @@ struct CashierPageTests {
     func `every state has its words`(_ name: String, _ locale: PageLocale) throws {
         let members = try #require(PageSessions.states.first { $0.name == name }).session
         let frame = try PageSessions.frame(members, locale)
-        try PageChecks.check(pages.render(frame), frame.state.word, locale)
+        try PageChecks.check(pages.render(frame), frame.state.word, locale, page: "cashier")
     }
 
     @Test(arguments: [PageState.elsewhere, .expired, .unknown, .busy, .error], PageLocale.allCases)
@@ -20,7 +20,7 @@ struct CashierPageTests {
         let frame = CashierFrame(
             state, locale: locale, branding: try PageSessions.branding(), now: PageSessions.now)
         let html = pages.render(frame)
-        try PageChecks.check(html, state.word, locale)
+        try PageChecks.check(html, state.word, locale, page: "cashier")
         #expect(!html.contains("paydesk-token") && !html.contains("csrf") && !html.contains("<script"))
     }
 
@@ -30,7 +30,7 @@ struct CashierPageTests {
         frame.alert = alert
         frame.requestID = "req_1"
         let html = pages.render(frame)
-        try PageChecks.check(html, "methods", locale)
+        try PageChecks.check(html, "methods", locale, page: "cashier")
         #expect(html.contains(#"role="alert" data-field="error" data-reason="\#(alert.rawValue)""#))
         #expect(html.contains("req_1"))
     }

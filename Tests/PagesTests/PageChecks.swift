@@ -4,8 +4,8 @@ import Testing
 
 /// The checks of a payer's page that hold in every state.
 enum PageChecks {
-    /// - Parameter page: the document's `data-page`; nil for the cashier, which has none.
-    static func check(_ html: String, _ state: String, _ locale: PageLocale, page: String? = nil) throws {
+    /// - Parameter page: the document's `data-page`.
+    static func check(_ html: String, _ state: String, _ locale: PageLocale, page: String) throws {
         #expect(try attribute("data-state", of: "main", in: html) == state)
         #expect(try attribute("lang", of: "html", in: html) == locale.rawValue)
         #expect(try attribute("data-page", of: "html", in: html) == page)

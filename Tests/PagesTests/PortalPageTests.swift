@@ -15,7 +15,10 @@ struct PortalPageTests {
     @Test(arguments: PortalSamples.names, PageLocale.allCases)
     func `every page has its words`(_ name: String, _ locale: PageLocale) throws {
         let frame = try PortalSamples.frame(name, locale)
-        try PageChecks.check(pages.render(frame), frame.page.word, locale, page: "portal")
+        let html = pages.render(frame)
+        try PageChecks.check(html, frame.page.word, locale, page: "portal")
+        // The cookie has the session's token, and no script of this page needs it.
+        #expect(!html.contains("paydesk-token"))
     }
 
     @Test(arguments: [PageState.elsewhere, .expired, .unknown, .busy, .error], PageLocale.allCases)
@@ -38,6 +41,12 @@ struct PortalPageTests {
             #expect(html.contains(#"role="alert" data-field="error" data-reason="\#(alert.rawValue)""#), "\(name)")
             #expect(html.contains("req_1"))
         }
+    }
+
+    @Test func `units of tests stand apart`() throws {
+        let html = try Self.html("overview")
+        #expect(html.matches(of: /data-balance="coins"/).count == 2 && html.split(separator: " · Test<").count == 2)
+        #expect(html.contains(">320<") && html.contains(">20<") && !html.contains(">340<"))
     }
 
     @Test(arguments: PortalSamples.names)

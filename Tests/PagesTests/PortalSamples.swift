@@ -21,7 +21,7 @@ enum PortalSamples {
         var frame = PortalFrame(
             try page(name), locale: locale, branding: try PageSessions.branding(), now: now)
         frame.own = PortalFrame.Own(
-            session: "ses_1", token: "pds_token", csrf: "code", returnURL: "https://app.example/account?a=1")
+            session: "ses_1", csrf: "code", returnURL: "https://app.example/account?a=1")
         frame.place = place(name)
         frame.names = ["vip": words, "vip_year": "VIP yearly", "walkie": "Walkie-talkie"]
         frame.accounts = PageSessions.methods
@@ -151,7 +151,8 @@ enum PortalSamples {
         return .overview(
             OverviewFacts(
                 entitlements: isEmpty ? [] : try decode("[\(grants.joined(separator: ","))]"),
-                balances: isEmpty ? [:] : ["coins": 320, "spent": 0], subscriptions: isEmpty ? [] : subs,
+                balances: isEmpty ? [:] : ["coins": 320, "spent": 0],
+                testBalances: isEmpty ? [:] : ["coins": 20], subscriptions: isEmpty ? [] : subs,
                 orders: isEmpty ? [] : orders, nextCursor: isEmpty ? nil : "ord_0", isLater: !isEmpty))
     }
 

@@ -108,7 +108,7 @@ struct StripeEvents: Sendable {
     private func intentFacts(
         _ type: String, _ intent: StripeObject.PaymentIntent
     ) async throws(StripeFailure) -> [ProviderFact] {
-        guard let payment = Self.payment(intent.metadata) else { return [] }
+        guard let payment = StripeMetadata.payment(in: intent.metadata) else { return [] }
         if intent.chargesMandate { return try await chargeFacts(type, try StripePayment(intent), payment) }
         var outcome = try intent.outcome()
         if type == "payment_intent.payment_failed", outcome == .accepted {
@@ -136,7 +136,7 @@ struct StripeEvents: Sendable {
         if let setup = StripeMetadata.setup(in: session.metadata) {
             return [.setup(try await provider.report(StripeSetup(session), setup))]
         }
-        guard let payment = Self.payment(session.metadata) else { return [] }
+        guard let payment = StripeMetadata.payment(in: session.metadata) else { return [] }
         var outcome = try session.outcome()
         if type == "checkout.session.async_payment_failed", outcome == .accepted {
             outcome = .failed(reason: "async_payment_failed")
@@ -186,22 +186,18 @@ struct StripeEvents: Sendable {
             paymentReference: refund.payment_intent?.id)
     }
 
-    private static func payment(_ metadata: [String: String]?) -> ID<Payment>? {
-        metadata?[StripeMetadata.payment].flatMap { ID<Payment>($0) }
-    }
-
     /// Finds the payment of an object by its own metadata, or else by its PaymentIntent's; nil for an object that is
     /// not ours.
     private func payment(
         _ metadata: [String: String]?, _ intent: String?
     ) async throws(StripeFailure) -> ID<Payment>? {
-        if let payment = Self.payment(metadata) { return payment }
+        if let payment = StripeMetadata.payment(in: metadata) { return payment }
         guard let intent, let id = StripeText.id(intent) else { return nil }
         do throws(StripeFailure) {
             let known: StripeObject.PaymentIntent = try await api.get("payment_intents/\(id)")
             guard known.id == id else { throw .foreign }
             guard known.livemode ?? settings.isLive == settings.isLive else { throw .unproven(.otherMode) }
-            return Self.payment(known.metadata)
+            return StripeMetadata.payment(in: known.metadata)
         } catch {
             if case .refused(let refusal) = error, refusal.isMissing { return nil }
             // Stripe repeats the notification, and the object is queried again.

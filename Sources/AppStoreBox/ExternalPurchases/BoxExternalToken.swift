@@ -18,24 +18,12 @@ package struct BoxExternalToken: Encodable, Sendable {
 
     /// - Parameter now: business milliseconds.
     package init(_ request: BoxExternalTokenRequest, of app: BoxApp, now: Int64, random: RandomSource) throws {
-        external_purchase_id = "SANDBOX_\(Self.uuid(random))"
+        external_purchase_id = "SANDBOX_\(random.uuid4())"
         let content = Content(
             externalPurchaseId: external_purchase_id, appAppleId: app.appAppleID ?? 0, bundleId: app.bundleID,
             tokenCreationDate: now,
             tokenExpirationDate: request.type == nil ? nil : now + request.days * 86_400_000, tokenType: request.type)
         token = Base64URL.encoded(try JSONText.encoded(content))
-    }
-
-    /// A random UUID of version 4 (RFC 9562 section 5.4), in lower case.
-    private static func uuid(_ random: RandomSource) -> String {
-        var bytes = random.bytes(16)
-        bytes[6] = bytes[6] & 0x0F | 0x40
-        bytes[8] = bytes[8] & 0x3F | 0x80
-        let digits = bytes.map { byte in
-            let text = String(byte, radix: 16)
-            return text.count == 1 ? "0" + text : text
-        }
-        return [0..<4, 4..<6, 6..<8, 8..<10, 10..<16].map { digits[$0].joined() }.joined(separator: "-")
     }
 }
 

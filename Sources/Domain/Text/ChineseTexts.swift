@@ -151,7 +151,7 @@ package enum ChineseTexts {
     private static let conflicts = [
         "the token is another user's": "该令牌属于其他用户",
         "only a token of the type SERVICES or ACQUISITION has duplicates": "只有 SERVICES 或 ACQUISITION 类型的令牌才有重复令牌",
-        "line items were reported on this token": "此令牌已上报过明细",
+        "line items are reported on this token": "此令牌上有需要上报的明细",
         "it was %@ before": "此前已经处理过",
         "the order is paid; return the money": "订单已支付，请退回这笔款项",
         "a user has at most %@ open orders; pay or cancel one of them": "每个用户最多 %@ 个未完成订单，请先支付或取消其中一个",

@@ -41,8 +41,7 @@ extension ExternalPurchases {
                         words: "\(hold.reason), so no report is sent \(end)"))
             }
             let before = now.adding(days: -Self.patience)
-            for token in try db.externalPurchases.listUnreported(madeBefore: before, limit: Self.limit)
-            where try !db.externalPurchases.awaitsOrder(of: token.id) {
+            for token in try db.externalPurchases.listUnreported(madeBefore: before, limit: Self.limit) {
                 found.append(
                     ExternalFinding(
                         subject: "external purchase \(token.token.externalPurchaseID)",

@@ -162,10 +162,7 @@ extension ExternalPurchaseLedger {
         // The turns are part of the content: a fact that came and went twice has the same line items again.
         let turns = items.map { "\($0.kind.rawValue)/\($0.factID)/\($0.turn)/\($0.isErroneous)" }
         let content = try Self.body("", status, items, of: token) + turns.joined(separator: "\n")
-        let digest = SHA256.hash(data: Data(content.utf8)).map { byte in
-            let text = String(byte, radix: 16)
-            return text.count == 1 ? "0" + text : text
-        }.joined()
+        let digest = Hex.encoded(SHA256.hash(data: Data(content.utf8)))
         let identifier = NameUUID.text("\(id)/\(digest)")
         let report = ExternalReportRecord(
             id: id, token: token.id, requestIdentifier: identifier, status: status, digest: digest,
@@ -201,7 +198,9 @@ extension ExternalPurchaseLedger {
             try tx.externalPurchases.replace(
                 report.id, body: try Self.body(report.requestIdentifier, report.status, items, of: token), items: items)
         }
-        try tx.externalPurchases.endHold(of: token.account)
+        if try tx.externalPurchases.hold(of: token.account)?.until == nil {
+            try tx.externalPurchases.endHold(of: token.account)
+        }
         try look(at: token.id)
     }
 }

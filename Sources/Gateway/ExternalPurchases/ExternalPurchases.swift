@@ -127,7 +127,8 @@ package struct ExternalPurchases: Sendable {
 
     /// Reports a token as a duplicate of another one, on which its transactions were reported.
     ///
-    /// - Throws: `notFound`; `conflict` for a token of another type, or with an accepted report of line items.
+    /// - Throws: `notFound`; `conflict` for a token of another type, and for one on which something was bought or line
+    ///   items are, or may be, reported.
     package func reportDuplicate(
         _ token: String, reason: String, context: CallContext
     ) async throws(GatewayError) -> ExternalTokenView {
@@ -136,8 +137,9 @@ package struct ExternalPurchases: Sendable {
             guard found.mayBeDuplicate else {
                 throw GatewayError.conflict(reason: "only a token of the type SERVICES or ACQUISITION has duplicates")
             }
-            guard !reports.contains(where: { $0.state == .accepted && $0.status == .lineItem }) else {
-                throw GatewayError.conflict(reason: "line items were reported on this token")
+            let isUsed = reports.contains { $0.state != .refused && $0.status == .lineItem }
+            guard try !isUsed && ExternalPurchaseReading(db: settlement.tx).purchases(of: found.id).isEmpty else {
+                throw GatewayError.conflict(reason: "line items are reported on this token")
             }
             guard !reports.contains(where: { $0.status == .duplicateToken }) else { return }
             _ = try settlement.external.intend(.duplicateToken, [], of: found)

@@ -1,4 +1,5 @@
 import Crypto
+import Domain
 import FoundationEssentials
 
 /// UUIDs of version 5 (RFC 9562 section 5.5): the same name always has the same one.
@@ -10,14 +11,7 @@ enum NameUUID {
 
     /// Returns a name's UUID in lower case.
     static func text(_ name: String) -> String {
-        var bytes = Array(Insecure.SHA1.hash(data: Data(namespace + Array(name.utf8))).prefix(16))
-        bytes[6] = bytes[6] & 0x0F | 0x50
-        bytes[8] = bytes[8] & 0x3F | 0x80
-        let digits = bytes.map { byte in
-            let text = String(byte, radix: 16)
-            return text.count == 1 ? "0" + text : text
-        }
-        let groups = [0..<4, 4..<6, 6..<8, 8..<10, 10..<16]
-        return groups.map { digits[$0].joined() }.joined(separator: "-")
+        UUIDText.text(
+            Array(Insecure.SHA1.hash(data: Data(namespace + Array(name.utf8))).prefix(16)), version: 5)
     }
 }

@@ -116,7 +116,7 @@ package struct WorkFinder: Sendable {
         try await store.write { tx in
             for job in jobs { try tx.jobs.ensure(job.id, kind: job.kind, subject: "", at: now) }
             // A restart is how an operator says that a refused key was mended, or set.
-            try tx.externalPurchases.endHold(of: nil)
+            try tx.externalPurchases.endEndlessHolds()
             try tx.externalPurchases.lookAtDue(at: now)
             for job in missed {
                 try tx.jobs.enqueue(

@@ -47,7 +47,7 @@ package struct SignedOffers: Sendable {
             let user = try tx.users.ensure(user, candidate: ids.make(), at: settlement.now)
             try tx.users.lock(user)
             let environment = try Self.environment(of: request.transactionID, user, in: tx)
-            try Self.check(offer, of: sku, user, in: environment, settlement)
+            try Self.check(offer, of: sku, in: signer.bundleID, user, in: environment, settlement)
             let place = OfferPlace(
                 user: user, account: signer.account, product: "\(signer.bundleID):\(request.productID)",
                 offer: offer.id, format: request.format.rawValue)
@@ -136,7 +136,8 @@ package struct SignedOffers: Sendable {
 
     /// - Throws: `notEligible` outside of the offer's audience, and where the user has redeemed it.
     private static func check(
-        _ offer: PromotionalOffer, of sku: SKU, _ user: ID<User>, in environment: Environment?, _ settlement: Settlement
+        _ offer: PromotionalOffer, of sku: SKU, in bundle: String, _ user: ID<User>, in environment: Environment?,
+        _ settlement: Settlement
     ) throws {
         let tx = settlement.tx
         if offer.audience != .any {
@@ -145,9 +146,8 @@ package struct SignedOffers: Sendable {
             guard standing.isIn(offer.audience) else { throw GatewayError.notEligible }
         }
         guard offer.isOnce else { return }
-        let isRedeemed = try tx.subscriptionHistory.listOffers(of: user).contains {
-            $0.offer.identifier == offer.id && (environment == nil || environment == $0.environment)
-        }
+        let isRedeemed = try tx.subscriptionHistory.hasRedeemed(
+            offer.id, of: offer.productID, in: bundle, user, in: environment)
         if isRedeemed { throw GatewayError.notEligible }
     }
 

@@ -134,20 +134,12 @@ extension ManagedSubscriptionLedger {
             try tx.payments.find(charge.payment).value() == nil
         else { return }
         let subscription = standing.subscription
-        var order: Order
+        let order: Order
         if let open = try standing.openOrder.flatMap({ try tx.orders.lock($0) }) {
             order = open
         } else {
             guard try tx.orders.find(charge.order) == nil else { return }
-            let plan = subscription.change
-            var terms = plan?.terms ?? subscription.terms
-            terms.days = nil
-            order = Order(
-                id: charge.order, user: user, origin: .renewal, sku: plan?.sku ?? subscription.sku, quantity: 1,
-                terms: terms, days: nil, amount: charge.amount, state: .open, platform: .web,
-                environment: subscription.environment, partner: subscription.partner, returnURL: nil, metadata: [:],
-                createdAt: log.now, expiresAt: log.now.adding(seconds: subscription.orderLifetime(settings)))
-            order.period = Order.SubscriptionPeriod(subscription: id, index: charge.periodIndex)
+            order = try renewalOrder(charge.order, of: subscription, amount: charge.amount)
             try tx.orders.insert(order)
             try log.appendTimeline(order, "order.adopted", charge.payment.rawValue)
             try log.audit(order, "order.adopted", before: "", after: charge.payment.rawValue, isNew: true)

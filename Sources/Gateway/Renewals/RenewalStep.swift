@@ -90,18 +90,8 @@ extension ManagedSubscriptionLedger {
         var standing = found
         try applyPrice(&standing)
         let subscription = standing.subscription
-        let plan = subscription.change
-        var terms = plan?.terms ?? subscription.terms
-        terms.days = nil
-        var order = Order(
-            id: log.ids.make(), user: subscription.user, origin: .renewal, sku: plan?.sku ?? subscription.sku,
-            quantity: 1, terms: terms, days: nil, amount: plan?.price ?? subscription.price, state: .open,
-            platform: try platform(of: subscription), environment: subscription.environment,
-            partner: subscription.partner, returnURL: nil, metadata: [:], createdAt: log.now,
-            expiresAt: log.now.adding(seconds: subscription.orderLifetime(settings)))
-        order.period = Order.SubscriptionPeriod(subscription: subscription.id, index: subscription.periodIndex + 1)
-        // Renewals are reported on the token of the first order.
-        order.external = try tx.externalPurchases.sale(of: subscription.id)
+        let order = try renewalOrder(
+            log.ids.make(), of: subscription, amount: subscription.change?.price ?? subscription.price)
         try tx.orders.insert(order)
         let amount = order.amount.map { "\($0)" } ?? ""
         let opened = try log.appendTimeline(order, "order.opened", amount)
@@ -109,6 +99,23 @@ extension ManagedSubscriptionLedger {
         try log.emit(.orderOpened, OrderSnapshot(made: order, timeline: [opened]))
         standing.openOrder = order.id
         return try charge(order, standing)
+    }
+
+    /// Makes the order of the next period, by the plan that holds for it; it is reported to Apple as the first order is.
+    func renewalOrder(
+        _ id: ID<Order>, of subscription: ManagedSubscription, amount: Money?
+    ) throws -> Order {
+        let plan = subscription.change
+        var terms = plan?.terms ?? subscription.terms
+        terms.days = nil
+        var order = Order(
+            id: id, user: subscription.user, origin: .renewal, sku: plan?.sku ?? subscription.sku, quantity: 1,
+            terms: terms, days: nil, amount: amount, state: .open, platform: try platform(of: subscription),
+            environment: subscription.environment, partner: subscription.partner, returnURL: nil, metadata: [:],
+            createdAt: log.now, expiresAt: log.now.adding(seconds: subscription.orderLifetime(settings)))
+        order.period = Order.SubscriptionPeriod(subscription: subscription.id, index: subscription.periodIndex + 1)
+        order.external = try tx.externalPurchases.sale(of: subscription.id)
+        return order
     }
 
     /// The platform of the first order.

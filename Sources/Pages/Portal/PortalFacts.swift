@@ -88,6 +88,8 @@ package struct OverviewFacts: Sendable {
     let entitlements: [EntitlementFacts]
     /// Units of consumables, by name.
     let balances: [String: Int64]
+    /// Units that were bought in tests, which cannot be spent together with the others.
+    let testBalances: [String: Int64]
     let subscriptions: [SubscriptionFacts]
     let orders: [OrderFacts]
     /// The cursor of the orders that follow; nil on the last page.
@@ -96,11 +98,12 @@ package struct OverviewFacts: Sendable {
     let isLater: Bool
 
     package init(
-        entitlements: [EntitlementFacts], balances: [String: Int64], subscriptions: [SubscriptionFacts],
-        orders: [OrderFacts], nextCursor: String?, isLater: Bool
+        entitlements: [EntitlementFacts], balances: [String: Int64], testBalances: [String: Int64],
+        subscriptions: [SubscriptionFacts], orders: [OrderFacts], nextCursor: String?, isLater: Bool
     ) {
         self.entitlements = entitlements
         self.balances = balances
+        self.testBalances = testBalances
         self.subscriptions = subscriptions
         self.orders = orders
         self.nextCursor = nextCursor

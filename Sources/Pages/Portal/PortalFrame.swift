@@ -39,13 +39,11 @@ package struct PortalFrame: Sendable {
     /// The browser's session.
     package struct Own: Sendable {
         package let session: String
-        package let token: String
         package let csrf: String
         package let returnURL: String?
 
-        package init(session: String, token: String, csrf: String, returnURL: String?) {
+        package init(session: String, csrf: String, returnURL: String?) {
             self.session = session
-            self.token = token
             self.csrf = csrf
             self.returnURL = returnURL
         }
@@ -98,7 +96,7 @@ extension Pages {
             "title": t.fill("page_title", ["title": title, "shop": frame.branding.name]), "styles": styles,
             "module": own == nil ? nil : assets.address(of: "portal/portal.js"),
             "texts": own == nil ? nil : assets.address(of: "texts/\(frame.locale.rawValue).json"),
-            "token": own?.token, "refresh": body.isWaiting, "test": frame.branding.test,
+            "refresh": body.isWaiting, "test": frame.branding.test,
             "branding": branding(frame.branding), "address": frame.address, "csrf": own?.csrf,
             "languages": own == nil ? [] : frame.locale.others, "main": portal.main(body.main), "home": frame.home,
             "alert": portal.alert(in: body.context), "live": body.live ?? title, "t": t.table, "words": t.table,

@@ -3,9 +3,7 @@ import Domain
 /// The context of `overview.mustache`.
 extension PortalContext {
     func overview(_ facts: OverviewFacts) -> Body {
-        let balances = facts.balances.filter { $0.value > 0 }.sorted { $0.key < $1.key }.map { unit, count -> Context in
-            ["unit": unit, "count": "\(count)"]
-        }
+        let balances = units(facts.balances, isTest: false) + units(facts.testBalances, isTest: true)
         let owned = facts.entitlements.map(entitlement)
         let subscriptions = facts.subscriptions.map { item($0) }
         let orders = facts.orders.map(line)
@@ -22,6 +20,12 @@ extension PortalContext {
                 "older": facts.nextCursor.map { "\(address)?cursor=\($0)" }, "newest": facts.isLater ? address : nil,
                 "back": back,
             ]))
+    }
+
+    private func units(_ balances: [String: Int64], isTest: Bool) -> [Context] {
+        balances.filter { $0.value > 0 }.sorted { $0.key < $1.key }.map { unit, count in
+            ["unit": unit, "count": "\(count)", "test": isTest]
+        }
     }
 
     private func entitlement(_ facts: EntitlementFacts) -> Context {

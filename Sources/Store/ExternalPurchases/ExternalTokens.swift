@@ -83,12 +83,7 @@ extension ExternalPurchaseQueries {
 
     /// Returns whether an order of a token is open, or the end of one of its payments is not known.
     package func awaitsOrder(of token: ID<ExternalToken>) throws(StoreError) -> Bool {
-        try db.row(
-            """
-            SELECT o.id FROM orders o WHERE o.external_token_id = ? AND (o.state = 'open' OR EXISTS (
-                SELECT 1 FROM payments p WHERE p.order_id = o.id AND p.state IN ('created', 'pending', 'unknown')))
-            LIMIT 1
-            """, token) != nil
+        try db.row("\(AwaitedOrders.select(of: "?")) LIMIT 1", token) != nil
     }
 
     /// The hold of an account's reports; nil where it may send.
@@ -111,6 +106,7 @@ extension ExternalPurchaseQueries {
             """
             SELECT t.* FROM external_tokens t WHERE t.token_created_at <= ?
               AND NOT EXISTS (SELECT 1 FROM external_reports r WHERE r.token_id = t.id AND r.state = 'accepted')
+              AND NOT EXISTS (\(AwaitedOrders.select(of: "t.id")))
             ORDER BY t.id LIMIT ?
             """, [time, limit]
         ).map(ExternalToken.init(row:))
@@ -186,13 +182,14 @@ extension ExternalPurchaseQueries where Connection == any Transaction {
             """, hold.account, hold.reason, hold.since, hold.until)
     }
 
-    /// Ends the hold of an account; nil ends all of them.
-    package func endHold(of account: AccountID?) throws(StoreError) {
-        guard let account else {
-            try tx.execute("DELETE FROM external_holds")
-            return
-        }
+    /// Ends the hold of an account.
+    package func endHold(of account: AccountID) throws(StoreError) {
         try tx.execute("DELETE FROM external_holds WHERE account = ?", account)
+    }
+
+    /// Ends the holds that no time ends, of all accounts; Apple's own limits stay.
+    package func endEndlessHolds() throws(StoreError) {
+        try tx.execute("DELETE FROM external_holds WHERE until IS NULL")
     }
 
     /// Takes a user's id out of the user's tokens.
@@ -233,5 +230,16 @@ extension ExternalToken {
                 expiresAt: try row.optionalTime("token_expires_at"), type: try row.optionalText("token_type")),
             user: try row.optionalID("user_id"), source: try row.choice("source"), dueAt: try row.time("due_at"),
             state: try row.choice("state"), createdAt: try row.time("created_at"))
+    }
+}
+
+/// The orders that must end before their token is reported.
+enum AwaitedOrders {
+    /// - Parameter token: an expression of SQL: the token's id.
+    static func select(of token: String) -> String {
+        """
+        SELECT o.id FROM orders o WHERE o.external_token_id = \(token) AND (o.state = 'open' OR EXISTS (
+            SELECT 1 FROM payments p WHERE p.order_id = o.id AND p.state IN ('created', 'pending', 'unknown')))
+        """
     }
 }

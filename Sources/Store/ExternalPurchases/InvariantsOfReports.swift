@@ -71,8 +71,7 @@ extension ConsistencyQueries {
             SELECT t.external_purchase_id AS subject FROM external_tokens t
             WHERE t.due_at <= ?
               AND NOT EXISTS (SELECT 1 FROM external_reports r WHERE r.token_id = t.id AND r.state = 'accepted')
-              AND NOT EXISTS (SELECT 1 FROM orders o WHERE o.external_token_id = t.id AND (o.state = 'open' OR EXISTS (
-                  SELECT 1 FROM payments p WHERE p.order_id = o.id AND p.state IN ('created', 'pending', 'unknown'))))
+              AND NOT EXISTS (\(AwaitedOrders.select(of: "t.id")))
             ORDER BY t.id LIMIT ?
             """, [time, limit]
         ).map { row throws(StoreError) in try row.text("subject") }

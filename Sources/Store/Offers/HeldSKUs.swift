@@ -40,14 +40,24 @@ extension SubscriptionHistoryQueries {
             })
     }
 
-    /// Lists the offers under which transactions of a user were sold.
-    package func listOffers(
-        of user: ID<User>
-    ) throws(StoreError) -> [(environment: Environment, offer: StoreOffer)] {
-        var found: [(environment: Environment, offer: StoreOffer)] = []
-        for row in try db.rows(
-            "SELECT DISTINCT environment, offer FROM purchases WHERE user_id = ? AND offer IS NOT NULL", [user])
-        { found.append((try row.choice("environment"), try row.json("offer"))) }
-        return found
+    /// Returns whether a transaction of a user was sold under a promotional offer.
+    ///
+    /// - Parameter environment: nil for each.
+    package func hasRedeemed(
+        _ offer: String, of product: String, in bundle: String, _ user: ID<User>, in environment: Environment?
+    ) throws(StoreError) -> Bool {
+        let rows = try db.rows(
+            """
+            SELECT DISTINCT environment, offer FROM purchases
+            WHERE user_id = ? AND bundle_id = ? AND product_id = ? AND offer IS NOT NULL
+            """, [user, bundle, product])
+        for row in rows {
+            let sold: StoreOffer = try row.json("offer")
+            let place: Environment = try row.choice("environment")
+            if sold.type == "promotional", sold.identifier == offer, environment == nil || environment == place {
+                return true
+            }
+        }
+        return false
     }
 }

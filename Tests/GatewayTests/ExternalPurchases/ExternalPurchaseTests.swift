@@ -166,6 +166,25 @@ struct ExternalPurchaseTests {
         }
     }
 
+    @Test(arguments: [FakeExternalPurchaseAPI.Fault.lost, .notSent])
+    func `what is bought on a token, or may be reported on it, makes it no duplicate`(
+        _ fault: FakeExternalPurchaseAPI.Fault
+    ) async throws {
+        try await ExternalPurchaseFixture.with(.sqlite) { desk in
+            desk.apple.script(fault)
+            let (id, text) = try ExternalPurchaseFixture.token(type: "SERVICES", at: desk.now)
+            try await desk.buy(text)
+            for seconds: Int64 in [0, 30] {
+                let token = try await desk.shown(id).id.rawValue
+                await #expect(throws: GatewayError.self) {
+                    try await desk.gateway.externalPurchases.reportDuplicate(token, reason: "x", context: .test)
+                }
+                try await desk.work(for: seconds)
+            }
+            #expect(desk.apple.accepted.map(\.status) == [.lineItem])
+        }
+    }
+
     @Test(arguments: TestEngine.allCases)
     func `an erasure keeps the token and its reports without the user`(_ engine: TestEngine) async throws {
         try await ExternalPurchaseFixture.with(engine) { desk in

@@ -58,6 +58,24 @@ struct OnceOfferTests {
         }
     }
 
+    @Test(arguments: TestEngine.allCases)
+    func `the same id of another product, and a code of that name, redeem another offer`(
+        _ engine: TestEngine
+    ) async throws {
+        try await withNews(on: engine) { desk in
+            try await desk.subscribe("com.example.news.year") {
+                $0.more["offerType"] = .integer(2)
+                $0.more["offerIdentifier"] = .string("single")
+            }
+            try await desk.subscribe {
+                $0.more["offerType"] = .integer(3)
+                $0.more["offerIdentifier"] = .string("single")
+            }
+            #expect(try await desk.refusal("single") == nil)
+            #expect(try await desk.refusal("single", "com.example.news.year") == .notEligible)
+        }
+    }
+
     @Test func `the answer is sealed again with the other secrets`() async throws {
         try await withNews(on: .sqlite) { desk in
             let signed = try await desk.sign("single")

@@ -43,8 +43,8 @@ struct PortalPages: Sendable {
         var frame = PortalFrame(
             found.page, locale: locale, branding: try CashierPages.facts(branding), now: gateway.time.now)
         frame.own = PortalFrame.Own(
-            session: caller.id.rawValue, token: visitor.token,
-            csrf: gateway.formCodes.code(caller.id, token: visitor.token), returnURL: caller.session.sale.returnURL)
+            session: caller.id.rawValue, csrf: gateway.formCodes.code(caller.id, token: visitor.token),
+            returnURL: caller.session.sale.returnURL)
         frame.place = place.path
         frame.names = found.names
         frame.accounts = found.accounts

@@ -45,11 +45,11 @@ struct PortalReading {
         let entitlements: [EntitlementFacts] = try CashierPages.facts(owned.entitlements)
         let held: [SubscriptionFacts] = try CashierPages.facts(subscriptions.items)
         let bought: [OrderFacts] = try CashierPages.facts(orders.items.map(\.withoutMetadata))
-        let balances = owned.balances.merging(owned.sandbox_balances, uniquingKeysWith: +)
         var found = Found(
             .overview(
                 OverviewFacts(
-                    entitlements: entitlements, balances: balances, subscriptions: held, orders: bought,
+                    entitlements: entitlements, balances: owned.balances,
+                    testBalances: owned.sandbox_balances, subscriptions: held, orders: bought,
                     nextCursor: orders.nextCursor, isLater: query["cursor"] != nil)))
         found.names = try await names(
             entitlements.map(\.sku) + held.flatMap { [$0.sku, $0.change_to].compactMap(\.self) } + bought.map(\.sku))
