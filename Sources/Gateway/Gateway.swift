@@ -84,6 +84,7 @@ package final class Gateway: Sendable {
     package let users: Users
     package let wallets: Wallets
     package let webhooks: Webhooks
+    package let webhookTestMessages: WebhookTestMessages
     package let workFinder: WorkFinder
 
     let consumptionAnswers: ConsumptionAnswers
@@ -132,7 +133,10 @@ package final class Gateway: Sendable {
 
         orders = Orders(store: access, time: time)
         auditLog = AuditLog(store: access, time: time, logger: logger)
-        events = Events(store: access, ids: ids, time: time, signals: signals)
+        events = Events(
+            store: access, ids: ids, time: time, signals: signals,
+            waits: EventWaits(
+                signal: signals.numbered, time: time.real, isShared: store.engine.dialect == .postgres, pause: pause))
         health = NodeHealth(database: store, time: time.real)
         idempotency = IdempotentRequests(store: access, keyRing: keyRing, ids: ids, time: time)
         let isShared = settings.isDevelopment && store.engine.dialect == .postgres
@@ -217,6 +221,10 @@ package final class Gateway: Sendable {
         webhooks = Webhooks(
             store: access, settlements: settlements, keyRing: keyRing, random: random,
             allowsPrivate: settings.allowsPrivateWebhooks)
+        webhookTestMessages = WebhookTestMessages(
+            settlements: settlements, keyRing: keyRing, transport: transport,
+            allowsPrivate: settings.allowsPrivateWebhooks,
+            limiter: RateLimiter(perMinute: WebhookTestMessages.perMinute, nodes: { 1 }, time: time.real))
         deliveries = Deliveries(
             store: access, settlements: settlements, keyRing: keyRing, transport: transport, names: userNames,
             allowsPrivate: settings.allowsPrivateWebhooks)

@@ -48,6 +48,8 @@ package struct APISettings: Sendable {
     package var metricsText: @Sendable () -> String
     /// Returns the number of nodes that share the limits, this one included.
     package var nodes: @Sendable () -> Int64
+    /// The name of this node.
+    package var node: String
     /// True where this server has the TLS certificate itself.
     package var servesTLS: Bool
     /// The folder from which the pages' assets are read in the place of the embedded ones; nil for none.
@@ -63,7 +65,8 @@ package struct APISettings: Sendable {
         corsOrigins: [String], isDevelopment: Bool = false, trustedProxies: [CIDR] = [], limits: Limits,
         tokens: UserTokenRules, version: String,
         metricsText: @escaping @Sendable () -> String, nodes: @escaping @Sendable () -> Int64 = { 1 },
-        servesTLS: Bool = false, assets: URL? = nil, box: ServedBox? = nil, files: CatalogueFiles? = nil,
+        node: String = "node", servesTLS: Bool = false, assets: URL? = nil, box: ServedBox? = nil,
+        files: CatalogueFiles? = nil,
         doctor: @escaping @Sendable (_ reaches: Bool) async throws -> [DoctorItem] = { _ in [] }
     ) {
         self.corsOrigins = corsOrigins
@@ -74,6 +77,7 @@ package struct APISettings: Sendable {
         self.version = version
         self.metricsText = metricsText
         self.nodes = nodes
+        self.node = node
         self.servesTLS = servesTLS
         self.assets = assets
         self.box = box
@@ -112,7 +116,7 @@ package struct API: Sendable {
             guesses: GuessLimiter(nodes: nodes, time: time),
             concurrency: ConcurrencyLimit(limit: limits.concurrent) { gateway.health.isCongested },
             bodies: BodyReader(budget: .bodies()), answers: AnswerBudget(bytes: .answers()),
-            callers: LocalCallers(servesTLS: settings.servesTLS), logger: logger,
+            callers: LocalCallers(servesTLS: settings.servesTLS), requests: RequestLog(), logger: logger,
             ids: gateway.ids)
     }
 
@@ -167,6 +171,7 @@ package struct API: Sendable {
             + ConsoleSessionRoutes(gateway: gateway, callers: pipeline.callers, limiter: signInLimiter).routes
             + SearchRoutes(gateway: gateway).routes + PeopleRoutes(gateway: gateway).routes
             + DisputeRoutes(gateway: gateway).routes
+            + RequestRoutes(requests: pipeline.requests, node: settings.node).routes
             + AttentionRoutes(gateway: gateway, doctor: settings.doctor, limiter: doctorLimiter).routes
             + NotifyRoutes(gateway: gateway).routes + InboxRoutes(gateway: gateway).routes
             + JobRoutes(gateway: gateway).routes + ClockRoutes(gateway: gateway).routes
@@ -240,9 +245,14 @@ private struct NotFound<Context: RequestContext>: RouterMiddleware {
             if !(error is HTTPError) {
                 pipeline.logger.error("request", metadata: ["error": "\(error)", "request_id": "\(requestID)"])
             }
+            let reply = ErrorReply(error is HTTPError ? refusal(of: request) : .internalError)
+            pipeline.requests.add(
+                RequestLog.Entry(
+                    at: pipeline.gateway.time.real.now, method: request.method.rawValue, route: nil,
+                    status: reply.status.code, error: reply.id, milliseconds: 0, actor: nil, user: nil,
+                    requestID: requestID))
             return Envelope.failure(
-                ErrorReply(error is HTTPError ? refusal(of: request) : .internalError),
-                languages: AcceptLanguage.parse(request.headers[.acceptLanguage]), requestID: requestID)
+                reply, languages: AcceptLanguage.parse(request.headers[.acceptLanguage]), requestID: requestID)
         }
     }
 

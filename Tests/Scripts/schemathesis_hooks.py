@@ -142,8 +142,8 @@ REFUSALS = [
     (["previewPattern"], [], {"pattern": r"must be a product id with \$\{days\} in it"}),
     (["importCatalogue"], ["conflict"], {r".*": r".*"}),
     (["exportCatalogueForXcode"], [], {"currency": r"no storefront sells in it"}),
-    # Once a minute; and what is not enough.
-    (["examine", "refreshAnyOrder"], ["rate_limited"], {}),
+    # Once a minute, or 30 times; and what is not enough.
+    (["examine", "refreshAnyOrder", "testWebhook"], ["rate_limited"], {}),
     (["debitUserBalance"], ["insufficient_balance"], {}),
     # A host that is not public, which the configuration may allow.
     (["createWebhook", "changeWebhook"], [], {"url": r"must name a public host"}),
@@ -266,6 +266,9 @@ def before_call(context, case, kwargs):
     key = case.headers.get("Idempotency-Key")
     if key is not None and (is_valid or meta.phase.data.parameter_location != ParameterLocation.HEADER):
         case.headers["Idempotency-Key"] = f"{RUN}-{number}"
+    # Nothing new would come while it waits.
+    if is_valid and case.operation.path == "/v1/partner/events" and case.query:
+        case.query.pop("wait", None)
     # What the stateful phase names it has made itself.
     if not is_valid or meta.phase.name.name == "STATEFUL":
         return

@@ -3,7 +3,7 @@ package import ProviderKit
 import SandboxProvider
 
 /// The mandates of the sandbox, whose calls a ``SandboxFaults`` can disturb.
-extension FaultySandbox: MandateCharging, MandatePlaying, SetupPageServing {
+extension FaultySandbox: MandateCharging, MandatePlaying, PaymentPlaying, SetupPageServing {
     package var chargesMandates: Bool { sandbox.chargesMandates }
 
     package func setUp(_ attempt: SetupAttempt) async throws(ProviderError) -> OpenedSetup {
@@ -46,6 +46,12 @@ extension FaultySandbox: MandateCharging, MandatePlaying, SetupPageServing {
 
     package func playedBook(of subscription: ID<Subscription>) async throws(ProviderError) -> PlayedBook {
         try await sandbox.playedBook(of: subscription)
+    }
+
+    package func announce(
+        _ event: PlayedPaymentEvent, of payment: ID<Payment>, amount: Money
+    ) async throws(ProviderError) {
+        try await sandbox.announce(event, of: payment, amount: amount)
     }
 
     package func page(setup: ID<Setup>, for visitor: PageVisitor) async throws(ProviderError) -> PaymentPage? {

@@ -1,6 +1,6 @@
 import ServiceLifecycle
 
-/// The service that keeps the live streams going and ends them at the graceful shutdown.
+/// The service that keeps the live streams going, and ends them and the waits for events at the graceful shutdown.
 ///
 /// It comes after the HTTP server in the list of services, so that it stops first: the server waits for its answers.
 package struct LiveRunner: Service {
@@ -22,6 +22,7 @@ package struct LiveRunner: Service {
             }
         }
         live.close()
+        gateway.events.waits.close()
     }
 
     private func pass(_ live: LiveStreams) async {

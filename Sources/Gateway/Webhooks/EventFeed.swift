@@ -38,6 +38,23 @@ extension Events {
         return try Self.feed(page)
     }
 
+    /// Lists the events as ``list(after:key:limit:)``, and waits for the next one where there is none.
+    ///
+    /// - Parameter seconds: the longest wait in real time, 0 to 25.
+    /// - Throws: `invalidRequest`; `rateLimited` where too many wait.
+    package func list(
+        after seq: Int64, key: AuthenticatedKey, limit: Int64, waiting seconds: Int64
+    ) async throws(GatewayError) -> EventFeed {
+        guard (0...EventWaits.longest).contains(seconds) else {
+            throw .invalidRequest(field: "wait", reason: "must be 0 to \(EventWaits.longest)")
+        }
+        let found = try await waits.first(within: seconds, for: key.id) { () async throws(GatewayError) in
+            let feed = try await list(after: seq, key: key, limit: limit)
+            return feed.items.isEmpty && feed.next == nil ? nil : feed
+        }
+        return found ?? EventFeed(items: [], next: nil)
+    }
+
     /// Lists the events of every type and partner after a number, oldest first, for an admin.
     ///
     /// - Parameter subject: the id that they are about; nil lists all.

@@ -7,6 +7,7 @@ package struct Events: Sendable {
     let ids: IDSource
     let time: BusinessTime
     let signals: JobSignals
+    package let waits: EventWaits
 
     private static let dispatchLimit: Int64 = 500
     /// The largest number of rows that one transaction inserts, whatever the number of webhooks.
@@ -24,7 +25,7 @@ package struct Events: Sendable {
             let now = time.now
             let dispatched = try await store.write { tx in
                 let (events, audiences, isMore) = try Self.nextTurn(in: tx)
-                guard !events.isEmpty else { return (delivers: false, isMore: false) }
+                guard !events.isEmpty else { return (numbers: false, delivers: false, isMore: false) }
                 let first = try tx.events.number(events)
                 var deliveries: [NewDelivery] = []
                 for audience in audiences {
@@ -41,8 +42,9 @@ package struct Events: Sendable {
                         at: now)
                 }
                 try tx.deliveries.insert(deliveries, at: now)
-                return (delivers: !deliveries.isEmpty, isMore: isMore)
+                return (numbers: true, delivers: !deliveries.isEmpty, isMore: isMore)
             }
+            if dispatched.numbers { signals.numbered.notify() }
             if dispatched.delivers { signals.deliveries.notify() }
             // Events that were committed meanwhile have signalled another pass.
             isMore = dispatched.isMore

@@ -19,6 +19,7 @@ struct Pipeline: Sendable {
     let bodies: BodyReader
     let answers: AnswerBudget
     let callers: LocalCallers
+    let requests: RequestLog
     let logger: Logger
     let ids: IDSource
 
@@ -33,17 +34,22 @@ struct Pipeline: Sendable {
         let languages = AcceptLanguage.parse(request.headers[.acceptLanguage])
         let started = ContinuousClock.now
         let response: Response
+        var notes = CallNotes()
         do throws(GatewayError) {
             if route.isLocal, let refusal = callers.refusal(of: request.head, from: from) {
                 response = Envelope.refused(refusal, languages: languages, requestID: requestID)
             } else {
                 response = try await run(
-                    route, request, parameters, from: from, requestID: requestID, languages: languages)
+                    route, request, parameters, from: from, requestID: requestID, languages: languages, notes: &notes)
             }
         } catch {
+            notes.error = ErrorReply(error).id
             response = Self.refusal(error, of: route, languages: languages, requestID: requestID)
         }
-        meter.record(response.status, ContinuousClock.now - started)
+        let duration = ContinuousClock.now - started
+        meter.record(response.status, duration)
+        requests.add(
+            route, response.status, notes, parameters, took: duration, at: gateway.time.real.now, requestID: requestID)
         let level: Logger.Level =
             switch response.status.code {
             case 500: .error
@@ -59,14 +65,16 @@ struct Pipeline: Sendable {
         return response
     }
 
+    /// - Parameter notes: gets what is known of the call, also where it is refused later.
     private func run(
         _ route: Route, _ request: Request, _ parameters: [String: String], from: ClientAddress,
-        requestID: String, languages: [String]
+        requestID: String, languages: [String], notes: inout CallNotes
     ) async throws(GatewayError) -> Response {
         guard route.isAlwaysServed || !concurrency.isFull else { throw .temporarilyUnavailable(retryAfter: 1) }
         try checkHeaders(request.headers)
         if !route.isAlwaysServed { try await gateway.businessClock.refresh() }
         let caller = try await admit(route, request.headers, parameters, from)
+        notes.caller = caller
         try limitRate(caller)
         let holder = Self.holder(caller, route, request.headers, from)
         let body = try await bodies.read(request.body, upTo: route.bodyLimit, for: holder)
@@ -98,7 +106,8 @@ struct Pipeline: Sendable {
             key: key, caller: owner, request: line + [CanonicalJSON.form(body) ?? body], orAsItCame: line + [body])
         switch start {
         case .replay(let status, let stored):
-            let response = try await replay(status: status, stored, languages: languages, requestID: requestID)
+            let response = try await replay(
+                status: status, stored, languages: languages, requestID: requestID, notes: &notes)
             return try answers.counted(response, for: holder)
         case .run(let run):
             let response = try await runOnce(route, call(run), run, requestID: requestID)
@@ -149,7 +158,7 @@ struct Pipeline: Sendable {
     }
 
     private func replay(
-        status: Int, _ stored: Data, languages: [String], requestID: String
+        status: Int, _ stored: Data, languages: [String], requestID: String, notes: inout CallNotes
     ) async throws(GatewayError) -> Response {
         let replayed = HTTPField(name: .idempotencyReplayed, value: "true")
         if status == 200 {
@@ -160,6 +169,7 @@ struct Pipeline: Sendable {
             return Envelope.success(try await gateway.userNames.fill(stored), requestID: requestID, extra: [replayed])
         }
         guard let answer = try? JSONDecoder().decode(StoredAnswer.self, from: stored) else { throw .internalError }
+        notes.error = answer.error
         var response = Envelope.failure(answer.reply(status: status), languages: languages, requestID: requestID)
         response.headers[.idempotencyReplayed] = "true"
         return response

@@ -11,7 +11,8 @@ struct CommandLineTool: AsyncParsableCommand {
         version: Release.version,
         subcommands: [
             Serve.self, Migrate.self, Doctor.self, Keys.self, Token.self, Catalog.self, Check.self, Verify.self,
-            Replay.self, Backup.self, Restore.self, MovableClock.self, Conformance.self,
+            Replay.self, Backup.self, Restore.self, MovableClock.self, Conformance.self, Listen.self, TriggerEvent.self,
+            Requests.self, Initialize.self, Completions.self, Manual.self,
         ])
 
     /// The provider kinds of this binary; task-local, because the parser makes the commands.
@@ -77,6 +78,6 @@ struct CommandError: Error {
 struct CommonOptions: ParsableArguments {
     static let defaultFolder = "Config"
 
-    @Option(help: "The configuration folder.")
+    @Option(help: "The configuration folder.", completion: .directory)
     var config = defaultFolder
 }

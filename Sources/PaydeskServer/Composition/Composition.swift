@@ -78,7 +78,9 @@ struct Composition {
                     concurrent: Int(limits.concurrent), pagesPerSecond: limits.pagesPerSecond,
                     pagesBurst: limits.pagesBurst),
                 tokens: try configuration.auth.tokenRules(fetchJWKS: fetchJWKS), version: Release.version,
-                metricsText: metricsText, nodes: nodes, servesTLS: configuration.http.tls != nil,
+                metricsText: metricsText, nodes: nodes,
+                node: "\(SystemDependencies.hostName):\(configuration.http.port)",
+                servesTLS: configuration.http.tls != nil,
                 assets: configuration.assets, box: box,
                 files: .commands(defaultCurrency: configuration.defaultCurrency)
             ) { [configuration, gateway, transport] reaches in

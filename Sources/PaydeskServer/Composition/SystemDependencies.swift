@@ -17,6 +17,13 @@ enum SystemDependencies {
         return bytes.map { _ in generator.next() }
     }
 
+    /// The name of this machine; empty where it has none.
+    static var hostName: String {
+        var name = [CChar](repeating: 0, count: 256)
+        guard gethostname(&name, name.count - 1) == 0 else { return "" }
+        return String(decoding: name.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
+    }
+
     /// Makes a random name of 16 hexadecimal digits.
     static func name() -> String {
         Hex.encoded(random.bytes(8))

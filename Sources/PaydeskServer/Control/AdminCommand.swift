@@ -17,6 +17,7 @@ enum AdminCommand: Codable, Sendable {
     case holdBilling(reason: String)
     case readClock
     case moveClock(ClockRequest)
+    case trigger(TriggerRequest)
 }
 
 /// The result of an admin command.
@@ -30,6 +31,7 @@ enum AdminResult: Codable, Sendable {
     case rotated(kid: String)
     case held
     case clock(ClockView)
+    case triggered(TriggeredEvent)
     case refused(message: String, exitCode: Int32)
 }
 
@@ -53,6 +55,8 @@ extension AdminCommand {
             case .readClock: return .clock(try await gateway.businessClock.read())
             case .moveClock(let request):
                 return .clock(try await gateway.businessClock.move(request, context: context))
+            case .trigger(let request):
+                return .triggered(try await gateway.triggers.make(request, context: context))
             case .rotateSigning: return .rotated(kid: try await gateway.signedSnapshots.rotate(context: context))
             case .holdBilling(let reason):
                 _ = try await gateway.billingHold.begin(reason: reason, context: context)
@@ -76,6 +80,11 @@ extension AdminCommand {
         case GatewayError.invalidRequest(let field, let reason):
             return .refused(message: "paydesk: \(field): \(reason)", exitCode: 2)
         case GatewayError.conflict(let reason, _): return .refused(message: "paydesk: \(reason)", exitCode: 2)
+        case let refusal as TriggerRefusal: return .refused(message: "paydesk: \(refusal)", exitCode: 2)
+        case GatewayError.skuNotFound(let id):
+            return .refused(message: "paydesk: there is no SKU \(id.shownOnOneLine)", exitCode: 2)
+        case GatewayError.noProvider, GatewayError.noProviderAvailable:
+            return .refused(message: "paydesk: no account can sell this SKU", exitCode: 2)
         case GatewayError.clockIsMoving:
             return .refused(message: "paydesk: the clock is being moved; try again when that is done", exitCode: 2)
         case GatewayError.notFound:

@@ -44,7 +44,8 @@ extension AdminCommand {
         in store: Store, _ configuration: Configuration, providers: [any PaymentProvider.Type]
     ) async throws(CommandError) -> AdminResult {
         let isBackup = if case .backup = self { true } else { false }
-        // Only a move of the clock calls providers and endpoints.
+        let isTrigger = if case .trigger = self { true } else { false }
+        // Only a move of the clock and a trigger call providers and endpoints.
         let transport = AsyncTransport()
         let webhooks = OutgoingWebhooks(
             rules: configuration.webhooks.allowPrivateNetworks ? .anyAddress : .publicAddresses,
@@ -54,6 +55,7 @@ extension AdminCommand {
             if !isBackup { try await configuration.migrate(store) }
             let gateway = try Composition(
                 configuration, store: store, providers: providers, transport: transport, webhooks: webhooks,
+                box: isTrigger ? try await configuration.boxAuthority(in: store) : nil,
                 logger: Logger(label: "paydesk") { _ in SwiftLogNoOpLogHandler() }
             ).gateway
             if !isBackup { try await gateway.businessClock.open() }

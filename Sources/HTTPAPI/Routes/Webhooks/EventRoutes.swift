@@ -13,12 +13,16 @@ struct EventRoutes {
                 "What has happened, oldest first",
                 note: """
                     Only the types that the key's other scopes let it read: `orders:read` those of orders, refunds and \
-                    disputes, `entitlements:read` the rest. A page may be empty although more follow.
+                    disputes, `entitlements:read` the rest. A page may be empty although more follow. With `wait` the \
+                    answer comes as soon as an event is there; a key may wait in 8 calls at once.
                     """,
                 query: [
                     .query("after", .integer(0...Int64.max), "The `seq` after which to begin; 0 where it is left out."),
                     .query("cursor", .integer(0...Int64.max), "The same, as every list calls it."),
                     .query("limit", .integer(1...200), "How many items; 50 where it is left out."),
+                    .query(
+                        "wait", .integer(0...EventWaits.longest),
+                        "The seconds for which to wait for an event where there is none yet; 0 where it is left out."),
                 ],
                 answers: .data(
                     .object([
@@ -52,7 +56,7 @@ struct EventRoutes {
     private func events(_ call: Call) async throws(GatewayError) -> Answer {
         let (after, cursor) = (try call.sequence("after"), try call.sequence("cursor"))
         let feed = try await gateway.events.list(
-            after: after ?? cursor ?? 0, key: call.callingKey, limit: call.limit)
+            after: after ?? cursor ?? 0, key: call.callingKey, limit: call.limit, waiting: call.integer("wait") ?? 0)
         return .data(feed.json)
     }
 }

@@ -39,6 +39,15 @@ struct WebhookRoutes {
                 body: .json(.object([:])), answers: .data(.webhookWithSecret), idempotency: .outcomeOnly, handle: rotate
             ),
             Route(
+                "testWebhook", .post, "/v1/partner/webhooks/{id}/test", .key([.webhooksWrite]), .webhooks,
+                "Sends a test message to an endpoint, and says what it answered",
+                note: """
+                    At once and once only, signed like an event's, also to a disabled endpoint. Its type is \
+                    `\(WebhookTestMessages.type)`, its `seq` and `sequence` are 0, its `data` has the `webhook_id`; answer 2xx and do \
+                    nothing. It is no event and no delivery. A partner may send 30 in a minute.
+                    """,
+                body: .json(.object([:])), answers: .data(.webhookTest), refuses: [.notFound], handle: test),
+            Route(
                 "listDeliveries", .get, "/v1/partner/webhooks/{id}/deliveries", .key([.webhooksWrite]), .webhooks,
                 "What was sent to an endpoint", note: "The newest events first.",
                 query: Route.Query.page(.numberCursor), answers: .page(.delivery), refuses: [.notFound],
@@ -92,6 +101,11 @@ struct WebhookRoutes {
         return try .json(
             try await gateway.webhooks.rotateSecret(
                 of: call.parameter("id"), by: call.callingKey, context: call.context))
+    }
+
+    private func test(_ call: Call) async throws(GatewayError) -> Answer {
+        _ = try call.decode(NoFields.self)
+        return try .json(try await gateway.webhookTestMessages.send(to: call.parameter("id"), by: call.callingKey))
     }
 
     private func deliveries(_ call: Call) async throws(GatewayError) -> Answer {
@@ -162,6 +176,15 @@ extension Shape {
                 "It answered 410; every attempt failed for days; the partner wanted it."),
             "failing_since": .time.noted("Since then every attempt has failed."),
         ])
+
+    fileprivate static let webhookTest = named(
+        "WebhookTest",
+        .object([
+            "id": .id("evt").noted("The `webhook-id` of the message."), "at": .time,
+            "status": .integer.orNull.noted("The HTTP status of the answer; null without one."),
+            "error": .words(Delivery.Fault.self).orNull.noted("Why it failed; null for an answer of 2xx."),
+            "body": .string.orNull.noted("The first 1,000 characters of the answer."),
+        ]))
 
     static let delivery = named("Delivery", deliveryMembers)
 
