@@ -26,6 +26,8 @@ struct AuditContext: Sendable {
     let actor: Actor
     let requestID: String
     var via: ActingPage?
+    /// The trace of the request that the task works for, which the webhooks of the change's events carry.
+    var trace = RequestTrace.current?.trace
 }
 
 /// A page of Paydesk's own on which a person acts with an API key.

@@ -50,6 +50,7 @@ package final class Gateway: Sendable {
     package let jobQueue: JobQueue
     package let jobs: Jobs
     package let keys: APIKeys
+    package let configuredMeters: ConfiguredMeters
     package let meters: UsageMeters
     let appTransactions: AppTransactions
     package let signedOffers: SignedOffers
@@ -145,12 +146,13 @@ package final class Gateway: Sendable {
         jobs = Jobs(store: access, settlements: settlements, time: time, signals: signals)
         keys = APIKeys(store: access, settlements: settlements, ids: ids, time: time, random: random)
         consoleSessions = ConsoleSessions(settlements: settlements, keys: keys, random: random, time: time)
-        meters = UsageMeters(store: access, meters: settings.meters, ids: ids, time: time)
+        configuredMeters = ConfiguredMeters(settings.meters)
+        meters = UsageMeters(store: access, meters: configuredMeters, ids: ids, time: time)
         reports = Reports(store: access, time: time, registry: registry)
         disputes = Disputes(store: access)
         search = Search(store: access)
         portal = Portal(store: access, providers: providers)
-        people = People(store: access, meters: settings.meters, time: time)
+        people = People(store: access, meters: configuredMeters, time: time)
         retention = Retention(store: access, policy: settings.retention, time: time, logger: logger)
         secrets = SealedSecrets(store: access, keyRing: keyRing, logger: logger)
         userNames = UserNames(store: access)
@@ -227,7 +229,7 @@ package final class Gateway: Sendable {
             limiter: RateLimiter(perMinute: WebhookTestMessages.perMinute, nodes: { 1 }, time: time.real))
         deliveries = Deliveries(
             store: access, settlements: settlements, keyRing: keyRing, transport: transport, names: userNames,
-            allowsPrivate: settings.allowsPrivateWebhooks)
+            allowsPrivate: settings.allowsPrivateWebhooks, random: random)
 
         let evidence = EvidenceVerifier(
             registry: registry, keyRing: keyRing, threads: .verification, lines: lines, logger: logger)

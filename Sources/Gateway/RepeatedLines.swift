@@ -1,5 +1,6 @@
-import Domain
-import Logging
+package import Domain
+package import Logging
+import Metrics
 import Synchronization
 
 /// Writes the first log lines of a kind in each minute and counts the further ones, so that strangers cannot fill the
@@ -7,7 +8,7 @@ import Synchronization
 ///
 /// The next line of that kind states how many were left out. A kind is a message with a configured name, so there are
 /// few.
-final class RepeatedLines: Sendable {
+package final class RepeatedLines: Sendable {
     private struct Kind: Hashable {
         let message: String
         let name: String
@@ -27,15 +28,16 @@ final class RepeatedLines: Sendable {
 
     private let time: TimeSource
     private let counts = Mutex<[Kind: Count]>([:])
+    private let leftOutLines = Counter(label: "paydesk_log_lines_left_out_total")
 
-    init(time: TimeSource) { self.time = time }
+    package init(time: TimeSource) { self.time = time }
 
     /// Writes a line unless there were too many of its kind.
     ///
     /// - Parameters:
     ///   - name: the subject of the line besides its message, such as an account.
     ///   - write: gets the metadata, with `left_out` where earlier lines were left out.
-    func write(
+    package func write(
         _ message: String, of name: String = "", _ metadata: Logger.Metadata, _ write: (Logger.Metadata) -> Void
     ) {
         let minute = time.now.rawValue / 60
@@ -56,7 +58,7 @@ final class RepeatedLines: Sendable {
             count.written += 1
             return count.leftOut
         }
-        guard let leftOut else { return }
+        guard let leftOut else { return leftOutLines.increment() }
         var metadata = metadata
         if leftOut > 0 { metadata["left_out"] = "\(leftOut)" }
         write(metadata)

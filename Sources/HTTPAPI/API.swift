@@ -182,6 +182,9 @@ package struct API: Sendable {
             + firstPage.described
     }
 
+    /// Verifies users' tokens by other rules from now on.
+    package func replaceTokenRules(by rules: UserTokenRules) { pipeline.tokens.replace(by: rules) }
+
     /// Makes the shedder that refuses requests in front of the router.
     package func loadShedder() -> LoadShedder {
         LoadShedder(
@@ -251,6 +254,13 @@ private struct NotFound<Context: RequestContext>: RouterMiddleware {
                     at: pipeline.gateway.time.real.now, method: request.method.rawValue, route: nil,
                     status: reply.status.code, error: reply.id, milliseconds: 0, actor: nil, user: nil,
                     requestID: requestID))
+            // The path is not logged: what is no route may still be a token.
+            pipeline.logger.debug(
+                "request",
+                metadata: [
+                    "route": "\(request.method) unknown", "status": .stringConvertible(reply.status.code),
+                    "caller": "unknown", "request_id": "\(requestID)",
+                ])
             return Envelope.failure(
                 reply, languages: AcceptLanguage.parse(request.headers[.acceptLanguage]), requestID: requestID)
         }

@@ -121,6 +121,20 @@ struct TokenKeysTests {
     }
 
     @Test
+    func `other rules are those of the next request`() async throws {
+        let (old, new, clock) = (try Issuer(), try Issuer(kid: "two"), FixtureClock(1_736_860_000))
+        let tokens = UserTokens(UserTokenRules(keys: .set(json: Self.set(old.entry))), time: clock.time)
+        let (first, second) = (
+            try await old.token(at: clock.now), try await new.token("bob", at: clock.now, kid: "two")
+        )
+        #expect(await Self.user(first, tokens) == .success("alice"))
+        #expect(await Self.user(second, tokens) == .failure(.invalidCredential(.signature)))
+        tokens.replace(by: UserTokenRules(keys: .set(json: Self.set(new.entry))))
+        #expect(await Self.user(first, tokens) == .failure(.invalidCredential(.signature)))
+        #expect(await Self.user(second, tokens) == .success("bob"))
+    }
+
+    @Test
     func `whoever comes during a fetch waits for it, and it is one fetch`() async throws {
         let (issuer, clock) = (try Issuer(), FixtureClock(1_736_860_000))
         let token = try await issuer.token(at: clock.now)

@@ -42,4 +42,18 @@ struct VerifiedTokensTests {
         #expect(kept.count <= 2 * VerifiedTokens.capacity && kept.count >= VerifiedTokens.capacity)
         #expect(kept.last == total - 1 && kept.first ?? 0 >= total - 2 * VerifiedTokens.capacity)
     }
+
+    @Test
+    func `other rules forget every token, and one that the old rules were verifying is not kept`() throws {
+        let tokens = VerifiedTokens()
+        let generation = tokens.generation
+        tokens.keep(try Self.token("alice", expiry: 9_000), Self.digest("a"), at: Timestamp(1_000), of: generation)
+        tokens.forget()
+        #expect(tokens.user(Self.digest("a"), at: Timestamp(1_000)) == nil)
+        tokens.keep(try Self.token("alice", expiry: 9_000), Self.digest("a"), at: Timestamp(1_000), of: generation)
+        #expect(tokens.user(Self.digest("a"), at: Timestamp(1_000)) == nil)
+        tokens.keep(
+            try Self.token("alice", expiry: 9_000), Self.digest("a"), at: Timestamp(1_000), of: tokens.generation)
+        #expect(tokens.user(Self.digest("a"), at: Timestamp(1_000)) != nil)
+    }
 }

@@ -70,7 +70,8 @@ struct ProcessTests {
 
     @Test(arguments: [
         ["serve", "--nonsense"], ["nonsense"], ["keys", "create"], ["token"], ["serve", "--port", "x"],
-        ["serve", "--log-level", "loud"], ["catalog", "import", "missing.yaml"], ["token", "--user", ""],
+        ["serve", "--log-level", "loud"], ["serve", "--log-format", "xml"],
+        ["catalog", "import", "missing.yaml"], ["token", "--user", ""],
         ["token", "--user", "u", "--ttl", "0"],
     ])
     func `wrong usage ends with 2`(_ arguments: [String]) async throws {

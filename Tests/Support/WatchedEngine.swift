@@ -44,6 +44,7 @@ package struct WatchedEngine: StoreEngine {
     package var isCongested: Bool { base.isCongested }
     package var userChanges: UserChanges? { base.userChanges }
     package var commits: Int64 { base.commits }
+    package var connectionsInUse: Int { base.connectionsInUse }
 
     package func write<T: Sendable>(_ body: @escaping @Sendable (any Transaction) throws -> T) async throws -> T {
         try await base.write { [watch] tx in try body(WatchedTransaction(base: tx, watch: watch)) }

@@ -94,6 +94,8 @@ struct AccountClient: Sendable {
         _ purpose: AccountLoad.Purpose, of payment: ID<Payment>?, _ work: () async throws(ProviderError) -> Answer
     ) async throws(ProviderError) -> Answer? {
         guard let call = load.begin(account.id, purpose) else { return nil }
+        let start = ContinuousClock.now
+        defer { load.measure(account.id, since: start) }
         do throws(ProviderError) {
             let answer = try await work()
             load.end(account.id, call, .answered)

@@ -1,4 +1,5 @@
 package import Domain
+import Metrics
 import ProviderKit
 import Synchronization
 
@@ -22,6 +23,13 @@ package final class AccountLoad: Sendable {
         }
 
         let state = Mutex(State())
+        /// Made once: making it costs more than counting.
+        let latency: Metrics.Timer
+
+        init(_ account: AccountID) {
+            latency = Metrics.Timer(
+                label: "paydesk_provider_call_seconds", dimensions: [("account", account.rawValue)])
+        }
     }
 
     private let entries: [AccountID: Entry]
@@ -29,7 +37,7 @@ package final class AccountLoad: Sendable {
     private let time: TimeSource
 
     init(_ accounts: [AccountID], limit: Int, time: TimeSource) {
-        entries = Dictionary(accounts.map { ($0, Entry()) }) { first, _ in first }
+        entries = Dictionary(accounts.map { ($0, Entry($0)) }) { first, _ in first }
         self.limit = limit
         self.time = time
     }
@@ -74,6 +82,11 @@ package final class AccountLoad: Sendable {
             if call != nil { state.running += 1 }
             return call
         }
+    }
+
+    /// Counts the time of a call that has ended, whatever its end (`paydesk_provider_call_seconds{account}`).
+    func measure(_ account: AccountID, since start: ContinuousClock.Instant) {
+        entries[account]?.latency.recordNanoseconds((ContinuousClock.now - start).nanoseconds)
     }
 
     func end(_ account: AccountID, _ call: CircuitBreaker.Call, _ ending: CircuitBreaker.Ending) {

@@ -18,6 +18,15 @@ struct ProviderCalling: Sendable {
         AccountClient(account: account, load: load, logger: logger)
     }
 
+    /// Makes a call to an account's service beside those of its client, and counts its time.
+    func measured<T, Failure: Error>(
+        _ account: AccountID, _ call: () async throws(Failure) -> T
+    ) async throws(Failure) -> T {
+        let start = ContinuousClock.now
+        defer { load.measure(account, since: start) }
+        return try await call()
+    }
+
     /// Runs a call in a task of its own, which the caller's cancellation does not reach.
     func perform<T: Sendable>(_ call: @escaping @Sendable () async -> T) async -> T { await calls.perform(call) }
 

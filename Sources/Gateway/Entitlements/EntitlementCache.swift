@@ -60,9 +60,13 @@ final class EntitlementCache<Value: Encodable & Sendable>: Sendable {
 
     /// The most entries of each generation.
     private let capacity: Int
+    private let meter: CacheMeter?
     private let entries = Mutex(Generations())
 
-    init(capacity: Int = 4_096) { self.capacity = capacity }
+    init(capacity: Int = 4_096, meter: CacheMeter? = nil) {
+        self.capacity = capacity
+        self.meter = meter
+    }
 
     /// Answers from the cache where that is still valid, otherwise from the database.
     ///
@@ -74,21 +78,27 @@ final class EntitlementCache<Value: Encodable & Sendable>: Sendable {
         _ make: @escaping @Sendable (any Database, UserState, Timestamp) throws -> (value: Value, until: Timestamp?)?
     ) async throws(GatewayError) -> Answered<Value>? {
         let changes = store.database.engine.userChanges
-        if let changes, let answer = find(name, at: now, unless: changes) { return answer }
+        if let changes, let answer = find(name, at: now, unless: changes) {
+            meter?.count(isHit: true)
+            return answer
+        }
         // Read before the snapshot begins, so that a change that the snapshot does not contain counts as later.
         let position = changes?.position
-        let found = try await store.read { db -> CachedAnswer<Value>? in
+        let found = try await store.read { db -> (answer: CachedAnswer<Value>, isHit: Bool)? in
             guard let user = try db.users.findState(name) else { return nil }
             if var cached = self.find(name, user, at: now) {
                 cached.position = position
-                return cached
+                return (cached, true)
             }
             guard let (value, until) = try make(db, user, now) else { return nil }
-            return CachedAnswer(try Answered(value), for: user, from: now, until: until, position: position)
+            return (
+                CachedAnswer(try Answered(value), for: user, from: now, until: until, position: position), false
+            )
         }
+        meter?.count(isHit: found?.isHit ?? false)
         guard let found else { return nil }
-        insert(found, for: name)
-        return found.answer
+        insert(found.answer, for: name)
+        return found.answer.answer
     }
 
     /// Finds an answer that is valid without a query; nil where the database has to be read.

@@ -11,8 +11,8 @@ package struct Entitlements: Sendable {
     let settlements: SettlementRunner
     let random: RandomSource
     let logger: Logger
-    let snapshots = EntitlementCache<EntitlementSnapshot>()
-    let statuses = EntitlementCache<PurchaseStatus>()
+    let snapshots = EntitlementCache<EntitlementSnapshot>(meter: CacheMeter("entitlements"))
+    let statuses = EntitlementCache<PurchaseStatus>(meter: CacheMeter("status"))
 
     private var now: Timestamp { settlements.time.now }
 

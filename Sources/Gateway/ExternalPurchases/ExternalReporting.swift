@@ -46,8 +46,9 @@ struct ExternalReporting: Sendable {
     ) async throws(GatewayError) -> ExternalReportAnswer {
         try JobLease.requireRunning()
         guard let provider = reporting(token.account) else { return .noKey }
-        return await provider.send(
-            Data(report.body.utf8), of: token.token.bundleID, in: token.token.environment)
+        return await settlements.providers.measured(token.account) {
+            await provider.send(Data(report.body.utf8), of: token.token.bundleID, in: token.token.environment)
+        }
     }
 
     private func find(
@@ -55,8 +56,10 @@ struct ExternalReporting: Sendable {
     ) async throws(GatewayError) -> ExternalReportAnswer {
         try JobLease.requireRunning()
         guard let provider = reporting(token.account) else { return .noKey }
-        return await provider.find(
-            report: report.requestIdentifier, of: token.token.bundleID, in: token.token.environment)
+        return await settlements.providers.measured(token.account) {
+            await provider.find(
+                report: report.requestIdentifier, of: token.token.bundleID, in: token.token.environment)
+        }
     }
 
     private func reporting(_ account: AccountID) -> (any ExternalPurchaseReporting)? {

@@ -83,11 +83,14 @@ package struct JobQueue: Sendable {
 
     /// Runs a claimed job under its lease, which is extended meanwhile, and records the end.
     ///
-    /// A run that has lost its lease records nothing.
+    /// A run that has lost its lease records nothing. Its log lines name the job's id, or the request that waits for it.
     func perform(
         _ job: ClaimedJob, _ work: @escaping @Sendable (ClaimedJob) async throws(GatewayError) -> JobOutcome
     ) async {
-        await keepingLease(of: job) { await run(job, work) }
+        let trace = RequestTrace.current ?? RequestTrace(requestID: job.id.rawValue)
+        await RequestTrace.$current.withValue(trace) {
+            await keepingLease(of: job) { await run(job, work) }
+        }
     }
 
     private func run(

@@ -35,7 +35,9 @@ struct ConsumptionAnswers: Sendable {
             guard let provider = settlements.providers.registry[account]?.provider as? any ConsumptionAnswering else {
                 throw .unsupported
             }
-            try await provider.answer(report)
+            try await settlements.providers.measured(account) { () async throws(ProviderError) in
+                try await provider.answer(report)
+            }
         } catch {
             switch error {
             case .unsupported:

@@ -56,9 +56,10 @@ struct ChangeLog {
         _ type: EventType, subject: String, user: ID<User>?, partner: String? = nil, data: String
     ) throws {
         if type == .entitlementsChanged, let user { changed.changes.users.insert(user) }
-        try tx.events.insert(
-            EventRecord(
-                id: ids.make(), subject: subject, type: type, user: user, partner: partner, at: now, data: data))
+        var event = EventRecord(
+            id: ids.make(), subject: subject, type: type, user: user, partner: partner, at: now, data: data)
+        event.trace = context.trace?.stored
+        try tx.events.insert(event)
     }
 
     /// Writes an audit entry about an order.

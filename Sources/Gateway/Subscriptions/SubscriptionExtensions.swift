@@ -87,7 +87,9 @@ package struct SubscriptionExtensions: Sendable {
     ) async throws(GatewayError) -> Timestamp? {
         let end: Timestamp?
         do throws(ProviderError) {
-            end = try await provider.extend(request)
+            end = try await settlements.providers.measured(record.account) { () async throws(ProviderError) in
+                try await provider.extend(request)
+            }
         } catch {
             switch error {
             case .rejected(let reason), .unfit(let reason):

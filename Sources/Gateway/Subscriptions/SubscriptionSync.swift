@@ -134,7 +134,9 @@ struct SubscriptionSync: Sendable {
         }
         let status: StoreAnswer
         do throws(StoreSyncError) {
-            status = try await account.store.subscriptions(of: known)
+            status = try await settlements.providers.measured(account.id) { () async throws(StoreSyncError) in
+                try await account.store.subscriptions(of: known)
+            }
         } catch {
             throw .store(error)
         }
@@ -159,6 +161,8 @@ struct SubscriptionSync: Sendable {
         while true {
             let page: StoreAnswer?
             do throws(StoreSyncError) {
+                let start = ContinuousClock.now
+                defer { settlements.providers.load.measure(account.id, since: start) }
                 page = try await pages.next(isolation: nil)
             } catch {
                 throw .store(error)

@@ -49,7 +49,7 @@ package struct Person: Encodable, Sendable {
 /// The users as admins see them.
 package struct People: Sendable {
     let store: StoreAccess
-    let meters: [Meter]
+    let meters: ConfiguredMeters
     let time: BusinessTime
 
     private static let orderLimit: Int64 = 20
@@ -80,7 +80,7 @@ package struct People: Sendable {
     ///
     /// - Throws: `notFound` for a user who was never seen.
     package func find(_ user: ExternalUserID) async throws(GatewayError) -> Person {
-        let (now, meters) = (time.now, meters)
+        let (now, meters) = (time.now, meters.all)
         let found = try await store.report { db -> Person? in
             guard let state = try db.users.findState(user), let made = try db.users.createdAt(state.id) else {
                 return nil

@@ -4,7 +4,7 @@ import Store
 /// Meters, which limit the use of something in each period.
 package struct UsageMeters: Sendable {
     let store: StoreAccess
-    let meters: [Meter]
+    let meters: ConfiguredMeters
     let ids: IDSource
     let time: BusinessTime
 
@@ -48,7 +48,7 @@ package struct UsageMeters: Sendable {
     }
 
     private func find(_ meter: String) throws(GatewayError) -> Meter {
-        guard let known = meters.first(where: { $0.id == meter }) else { throw .unknown(.meter, meter) }
+        guard let known = meters.all.first(where: { $0.id == meter }) else { throw .unknown(.meter, meter) }
         return known
     }
 

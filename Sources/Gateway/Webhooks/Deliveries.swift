@@ -10,6 +10,7 @@ struct Deliveries: Sendable {
     let transport: any WebhookTransport
     let names: UserNames
     let allowsPrivate: Bool
+    let random: RandomSource
 
     var time: BusinessTime { settlements.time }
 

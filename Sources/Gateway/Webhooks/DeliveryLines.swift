@@ -12,6 +12,8 @@ struct PreparedDelivery: Sendable {
     let line: String
     let attempts: Int64
     let body: Data
+    /// The trace of the request that made the event.
+    var trace: TraceContext?
 }
 
 /// The result of checking an endpoint: the event types that it may get now.

@@ -110,7 +110,8 @@ struct DeliveryRun: Sendable {
         return zip(due, bodies).map {
             PreparedDelivery(
                 id: $0.id, event: $0.event, type: $0.type, place: $0.position,
-                line: kind == .first ? $0.subject : $0.id.rawValue, attempts: $0.attempts, body: $1)
+                line: kind == .first ? $0.subject : $0.id.rawValue, attempts: $0.attempts, body: $1,
+                trace: $0.trace.flatMap(TraceContext.init(stored:)))
         }
     }
 
@@ -143,13 +144,18 @@ struct DeliveryRun: Sendable {
         case .success(let session):
             let (id, now) = (delivery.event.rawValue, deliveries.time.real.now.rawValue)
             let signatures = secrets.map { $0.signature(id: id, timestamp: now, body: delivery.body) }
+            var headers = [
+                (name: "content-type", value: "application/json"), (name: "webhook-id", value: id),
+                (name: "webhook-timestamp", value: String(now)),
+                (name: "webhook-signature", value: signatures.joined(separator: " ")),
+            ]
+            if let trace = delivery.trace {
+                headers.append((name: "traceparent", value: trace.traceparent(deliveries.random)))
+            }
             return await session.post(
                 WebhookMessage(
-                    headers: [
-                        (name: "content-type", value: "application/json"), (name: "webhook-id", value: id),
-                        (name: "webhook-timestamp", value: String(now)),
-                        (name: "webhook-signature", value: signatures.joined(separator: " ")),
-                    ], body: delivery.body, limit: deliveries.time.isMoving ? Self.limitInMove : nil))
+                    headers: headers, body: delivery.body,
+                    limit: deliveries.time.isMoving ? Self.limitInMove : nil))
         }
     }
 

@@ -3,6 +3,7 @@ import Domain
 import FoundationEssentials
 import Gateway
 import JWTKit
+import Synchronization
 
 /// The source of the keys that verify users' tokens.
 package enum UserKeys: Sendable {
@@ -38,14 +39,20 @@ package struct UserTokenRules: Sendable {
 }
 
 /// Finds the user of a token; a token that was verified a moment ago is not verified again.
-struct UserTokens: Sendable {
-    private let verifier: TokenVerifier
+final class UserTokens: Sendable {
+    private let verifier: Mutex<TokenVerifier>
     private let cache = VerifiedTokens()
     private let time: TimeSource
 
     init(_ rules: UserTokenRules, time: TimeSource) {
-        verifier = TokenVerifier(rules, time: time)
+        verifier = Mutex(TokenVerifier(rules, time: time))
         self.time = time
+    }
+
+    /// Verifies by other rules from now on; tokens that were verified by the old ones are verified again.
+    func replace(by rules: UserTokenRules) {
+        verifier.withLock { $0 = TokenVerifier(rules, time: time) }
+        cache.forget()
     }
 
     /// Returns the user that a token names.
@@ -56,8 +63,9 @@ struct UserTokens: Sendable {
         let now = time.now
         let digest = Self.digest(token)
         if let user = cache.user(digest, at: now) { return user }
-        let verified = try await verifier.verify(token)
-        cache.keep(verified, digest, at: now)
+        let generation = cache.generation
+        let verified = try await verifier.withLock { $0 }.verify(token)
+        cache.keep(verified, digest, at: now, of: generation)
         return verified.user
     }
 
@@ -66,7 +74,7 @@ struct UserTokens: Sendable {
     /// - Throws: `invalidCredential`.
     func end(of token: String) async throws(GatewayError) -> Timestamp {
         guard token.utf8.count <= TokenVerifier.limit else { throw .invalidCredential(.noToken) }
-        return Timestamp(try await verifier.verify(token).expiry)
+        return Timestamp(try await verifier.withLock { $0 }.verify(token).expiry)
     }
 
     private static func digest(_ token: String) -> SHA256Digest {

@@ -19,6 +19,8 @@ final class VerifiedTokens: Sendable {
     private struct Generations {
         var young: [SHA256Digest: Entry] = [:]
         var old: [SHA256Digest: Entry] = [:]
+        /// The number of replacements of the rules of verification.
+        var number = 0
     }
 
     private let entries = Mutex(Generations())
@@ -32,10 +34,22 @@ final class VerifiedTokens: Sendable {
         }
     }
 
-    func keep(_ token: VerifiedToken, _ digest: SHA256Digest, at now: Timestamp) {
+    /// The number of the rules of now, for ``keep(_:_:at:of:)``.
+    var generation: Int { entries.withLock(\.number) }
+
+    /// Forgets every token, and those that are being verified by the rules of before.
+    func forget() {
+        entries.withLock { entries in
+            entries = Generations(number: entries.number + 1)
+        }
+    }
+
+    /// - Parameter generation: the rules by which the token was verified; a result of older ones is not kept.
+    func keep(_ token: VerifiedToken, _ digest: SHA256Digest, at now: Timestamp, of generation: Int = 0) {
         let entry = Entry(
             user: token.user, from: now.rawValue, until: min(token.expiry, now.rawValue + Self.seconds))
         entries.withLock { entries in
+            guard entries.number == generation else { return }
             if entries.young.count >= Self.capacity {
                 entries.old = entries.young
                 entries.young = [:]

@@ -88,7 +88,10 @@ package struct LoadShedder: Sendable {
         meter.record(status, .zero)
         logger.debug(
             "request",
-            metadata: ["route": "\(method) \(path)", "status": "\(status.code)", "request_id": "\(requestID)"])
+            metadata: [
+                "route": "\(method) \(path)", "status": .stringConvertible(status.code),
+                "duration_ms": .stringConvertible(0), "caller": "unknown", "request_id": "\(requestID)",
+            ])
         var body = ByteBuffer()
         body.reserveCapacity(text.front.utf8.count + requestID.utf8.count + text.back.utf8.count)
         body.writeString(text.front)

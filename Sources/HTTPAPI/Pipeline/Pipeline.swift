@@ -31,6 +31,16 @@ struct Pipeline: Sendable {
         meter: RouteMeter
     ) async -> Response {
         let requestID = ids.requestID(request.headers[.requestID])
+        let trace = request.headers[.traceparent].flatMap(TraceContext.init(traceparent:))
+        return await RequestTrace.$current.withValue(RequestTrace(requestID: requestID, trace: trace)) {
+            await answer(route, request, parameters, from: from, requestID: requestID, meter: meter)
+        }
+    }
+
+    private func answer(
+        _ route: Route, _ request: Request, _ parameters: [String: String], from: ClientAddress, requestID: String,
+        meter: RouteMeter
+    ) async -> Response {
         let languages = AcceptLanguage.parse(request.headers[.acceptLanguage])
         let started = ContinuousClock.now
         let response: Response
@@ -50,18 +60,8 @@ struct Pipeline: Sendable {
         meter.record(response.status, duration)
         requests.add(
             route, response.status, notes, parameters, took: duration, at: gateway.time.real.now, requestID: requestID)
-        let level: Logger.Level =
-            switch response.status.code {
-            case 500: .error
-            case 501...: .warning
-            default: .debug
-            }
-        logger.log(
-            level: level, "request",
-            metadata: [
-                "route": "\(route.method) \(route.path)", "status": "\(response.status.code)",
-                "request_id": "\(requestID)",
-            ])
+        AccessLine.write(
+            to: logger, route, status: response.status, duration, caller: notes.caller, requestID: requestID)
         return response
     }
 

@@ -1,3 +1,4 @@
+import Domain
 import HTTPTypes
 import Metrics
 import Synchronization
@@ -30,8 +31,4 @@ final class RouteMeter: Sendable {
         counter.increment()
         timer.recordNanoseconds(duration.nanoseconds)
     }
-}
-
-extension Duration {
-    fileprivate var nanoseconds: Int64 { components.seconds * 1_000_000_000 + components.attoseconds / 1_000_000_000 }
 }

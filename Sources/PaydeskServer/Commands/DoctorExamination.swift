@@ -59,8 +59,18 @@ struct DoctorExamination: Sendable {
 
     /// Reports a hold of renewals, and subscriptions whose account cannot charge them.
     private func renewalFindings() async throws -> [DoctorFinding] {
-        let running = try await gateway.store.report { db in try db.managedSubscriptions.countRunning() }
+        let months = CardMonths.around(gateway.time.now)
+        let (running, expiring) = try await gateway.store.report { db in
+            (try db.managedSubscriptions.countRunning(), try db.mandates.countExpiring(before: months))
+        }
         var findings: [DoctorFinding] = []
+        if expiring > 0 {
+            findings.append(
+                DoctorFinding(
+                    warning: "cards",
+                    "\(expiring) subscriptions are charged next after the last month of their card; ask these users for "
+                        + "another payment method"))
+        }
         if let hold = try await gateway.billingHold.read().hold {
             findings.append(
                 DoctorFinding(

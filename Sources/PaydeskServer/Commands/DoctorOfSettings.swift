@@ -14,7 +14,7 @@ extension Configuration {
                     "the certificate begins on \(tls.validFrom.utcDate); set the clock, or use one that is valid"
                 return [DoctorFinding("tls", good: false, words)]
             }
-            let renewal = "renew it and restart; it is read at the start"
+            let renewal = "renew it; a server takes it within a minute, or at SIGHUP"
             guard end > now else {
                 return [DoctorFinding("tls", good: false, "the certificate ended on \(end.utcDate); \(renewal)")]
             }

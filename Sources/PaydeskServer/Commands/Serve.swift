@@ -6,7 +6,6 @@ import Gateway
 import HTTPAPI
 import Hummingbird
 import HummingbirdCore
-import HummingbirdTLS
 import Logging
 import Metrics
 import NIOCore
@@ -24,6 +23,8 @@ struct Serve: AsyncParsableCommand {
     @Option(help: "The port to listen on, instead of http.port.") var port: Int?
     @Option(help: "The lowest level that is logged: trace, debug, info, notice, warning or error.")
     var logLevel = "info"
+    @Option(help: "The form of log lines: text, or json with one object a line.")
+    var logFormat = LogFormat.text.rawValue
 
     func run() async throws {
         // Files that this process makes (database, secrets, socket) are readable by its user only.
@@ -32,30 +33,45 @@ struct Serve: AsyncParsableCommand {
         guard let level = Logger.Level(rawValue: logLevel) else {
             throw CommandError.usage("paydesk: unknown log level")
         }
+        guard let format = LogFormat(rawValue: logFormat) else {
+            throw CommandError.usage("paydesk: --log-format is text or json")
+        }
         if let port, !(1...65_535).contains(port) {
             throw CommandError.usage("paydesk: --port is a whole number from 1 to 65535")
         }
-        let configuration = try Configuration.load(
-            common.config, providers: CommandLineTool.providers,
-            overrides: ConfigurationOverrides(host: host, port: port))
+        // Untrapped, the signal ends the process.
+        let hangUps = await UnixSignalsSequence(trapping: .sighup)
+        let (folder, overrides) = (common.config, ConfigurationOverrides(host: host, port: port))
+        let providers = CommandLineTool.providers
+        let load = { @Sendable () throws(CommandError) in
+            try Configuration.load(folder, providers: providers, overrides: overrides)
+        }
+        let configuration = try load()
         let metrics = PrometheusMetrics()
         MetricsSystem.bootstrap(metrics)
-        LoggingSystem.bootstrap(StreamLogHandler.standardError)
+        format.bootstrap()
         var logger = Logger(label: "paydesk")
         logger.logLevel = level
-        try await Self.serve(configuration, of: common.config, metrics: metrics, logger: logger)
+        try await Self.serve(
+            configuration, of: folder, reading: load, at: hangUps, metrics: metrics, logger: logger)
     }
 
+    /// - Parameters:
+    ///   - load: reads the configuration anew.
+    ///   - hangUps: the signals at which that is done.
     private static func serve(
-        _ configuration: Configuration, of folder: String, metrics: PrometheusMetrics, logger: Logger
+        _ configuration: Configuration, of folder: String,
+        reading load: @escaping @Sendable () throws(CommandError) -> Configuration, at hangUps: UnixSignalsSequence,
+        metrics: PrometheusMetrics, logger: Logger
     ) async throws {
         let tls = try configuration.http.tls.map { files throws(CommandError) in try ServerTLS(files) }
+        let certificate = try tls.map { try ServedCertificate($0) }
         let waiting = WaitForDatabase(logger: logger)
         let store = try await configuration.openDatabase(waiting: waiting) { [logger] failure in
             logger.critical("the storage failed; the process stops", metadata: ["reason": "\(failure)"])
             Foundation.exit(3)
         }
-        metrics.observe(counter: "paydesk_store_commits_total") { store.engine.commits }
+        metrics.observe(store)
         let transport = AsyncTransport()
         let webhooks = OutgoingWebhooks(
             rules: configuration.webhooks.allowPrivateNetworks ? .anyAddress : .publicAddresses,
@@ -64,29 +80,32 @@ struct Serve: AsyncParsableCommand {
             let composition = try Composition(
                 configuration, store: store, providers: CommandLineTool.providers, transport: transport,
                 webhooks: webhooks, box: try await configuration.boxAuthority(in: store), logger: logger)
-            let load = composition.gateway.load
-            metrics.observe(gauge: "paydesk_account_health", by: "account") {
-                Dictionary(uniqueKeysWithValues: load.health.map { ($0.rawValue, $1 == .closed ? 1 : 0) })
-            }
-            let renewals = composition.gateway.renewalMeter
-            metrics.observe(gauge: "paydesk_renewals_overdue") { renewals.overdue }
-            metrics.observe(gauge: "paydesk_billing_hold") { renewals.isHeld ? 1 : 0 }
+            let queues = QueueCensus(composition.gateway)
+            metrics.observe(composition.gateway, queues)
             try await waiting { try await prepare(composition.gateway, configuration) }
             warnOfSettings(composition.gateway.registry, logger)
             let census = NodeCensus(store: store, pause: SystemDependencies.pause)
             await census.take()
+            let fetchJWKS: @Sendable (String) async -> String? = {
+                await KeySetFetch(address: $0, transport: transport).text(logger)
+            }
             let api = try composition.api(
-                fetchJWKS: { await KeySetFetch(address: $0, transport: transport).text(logger) },
-                metricsText: { metrics.text }, nodes: { census.nodes })
+                fetchJWKS: fetchJWKS, metricsText: { metrics.text }, nodes: { census.nodes })
             let started = StartSignal()
-            let application = try application(api, composition, tls, logger: logger) {
+            let application = application(api, composition, certificate, logger: logger) {
                 started.give()
                 // The admin key is made only once the server listens. Unbuffered, so that a pipe or a log file gets the
                 // text at once.
                 let greeting = await Greeting.make(composition, folder: folder)
                 FileHandle.standardOutput.write(Data((greeting + "\n").utf8))
             }
-            var services: [any Service] = [store.engine, census, composition.gateway.calls]
+            let reload = ConfigurationReload(
+                composition.running, signals: hangUps,
+                served: ConfigurationReload.Served(
+                    api: api, meters: composition.gateway.configuredMeters, certificate: certificate,
+                    fetchJWKS: fetchJWKS),
+                logger: logger, load: load)
+            var services: [any Service] = [store.engine, census, queues, reload, composition.gateway.calls]
             if let control = ControlSocket(try configuration.database()) {
                 services.append(control.server(composition.gateway, logger: Self.quiet(logger)))
             }
@@ -143,13 +162,12 @@ struct Serve: AsyncParsableCommand {
     }
 
     private static func application(
-        _ api: API, _ composition: Composition, _ tls: ServerTLS?, logger: Logger,
+        _ api: API, _ composition: Composition, _ certificate: ServedCertificate?, logger: Logger,
         onStart: @escaping @Sendable () async -> Void
-    ) throws -> some ApplicationProtocol {
+    ) -> some ApplicationProtocol {
         let configuration = composition.configuration
-        let http = HTTPServerBuilder.limitedHTTP1(shedder: api.loadShedder())
         return Application(
-            router: api.router(), server: try tls.map { try .tls(http, tlsConfiguration: $0.settings) } ?? http,
+            router: api.router(), server: .limitedHTTP1(shedder: api.loadShedder(), certificate: certificate),
             configuration: ApplicationConfiguration(
                 address: .hostname(configuration.http.host, port: configuration.http.port), serverName: nil,
                 backlog: ConnectionLimit.backlog,

@@ -10,6 +10,8 @@ import Store
 /// The composition root: makes the objects that serve a configuration.
 struct Composition {
     let configuration: Configuration
+    /// The configuration with what the server has taken since its start.
+    let running: RunningConfiguration
     let gateway: Gateway
     let logger: Logger
     private let transport: any HTTPTransport
@@ -23,6 +25,7 @@ struct Composition {
         logger: Logger
     ) throws(CommandError) {
         self.configuration = configuration
+        running = RunningConfiguration(configuration)
         self.logger = logger
         self.transport = transport
         let clock = NodeClock(real: SystemDependencies.time)
@@ -83,7 +86,8 @@ struct Composition {
                 servesTLS: configuration.http.tls != nil,
                 assets: configuration.assets, box: box,
                 files: .commands(defaultCurrency: configuration.defaultCurrency)
-            ) { [configuration, gateway, transport] reaches in
+            ) { [running, gateway, transport] reaches in
+                let configuration = running.now
                 let examination = DoctorExamination(configuration: configuration, gateway: gateway)
                 let findings = try await examination.findings(reaching: reaches ? transport : nil)
                 return (configuration.ownFindings + findings).map(DoctorItem.init)

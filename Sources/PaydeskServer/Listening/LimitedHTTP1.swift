@@ -45,9 +45,15 @@ struct LimitedHTTP1: ServerChildChannel {
 }
 
 extension HTTPServerBuilder {
+    /// - Parameter certificate: is served by TLS; nil for HTTP without it.
     static func limitedHTTP1(
-        _ limits: ClientTimeLimits = ClientTimeLimits(), shedder: LoadShedder? = nil
+        _ limits: ClientTimeLimits = ClientTimeLimits(), shedder: LoadShedder? = nil,
+        certificate: ServedCertificate? = nil
     ) -> HTTPServerBuilder {
-        HTTPServerBuilder { responder in LimitedHTTP1(responder: responder, limits: limits, shedder: shedder) }
+        HTTPServerBuilder { responder in
+            let http = LimitedHTTP1(responder: responder, limits: limits, shedder: shedder)
+            guard let certificate else { return http }
+            return ReloadableTLS(base: http, certificate: certificate)
+        }
     }
 }

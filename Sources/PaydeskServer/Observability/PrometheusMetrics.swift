@@ -12,7 +12,7 @@ final class PrometheusMetrics: MetricsFactory {
     }
 
     private let counters = Mutex<[Series: PrometheusCounter]>([:])
-    private let summaries = Mutex<[Series: PrometheusSummary]>([:])
+    private let histograms = Mutex<[Series: LatencyHistogram]>([:])
     private let observed = Mutex<[String: @Sendable () -> Int64]>([:])
     private let levels = Mutex<[String: @Sendable () -> Int64]>([:])
     private let gauges = Mutex<[String: (label: String, values: @Sendable () -> [String: Int64])]>([:])
@@ -26,11 +26,25 @@ final class PrometheusMetrics: MetricsFactory {
         }
     }
 
+    /// No recorder is used: what is measured is a time.
     func makeRecorder(label: String, dimensions: [(String, String)], aggregate: Bool) -> any RecorderHandler {
-        summary(label, dimensions)
+        NOOPMetricsHandler.instance
     }
 
-    func makeTimer(label: String, dimensions: [(String, String)]) -> any TimerHandler { summary(label, dimensions) }
+    func makeTimer(label: String, dimensions: [(String, String)]) -> any TimerHandler {
+        let series = Self.series(label, dimensions)
+        return PrometheusTimer(
+            histograms.withLock { histograms in
+                let histogram = histograms[series] ?? LatencyHistogram()
+                histograms[series] = histogram
+                return histogram
+            })
+    }
+
+    /// Registers a histogram that other code maintains; it is read at each scrape.
+    func observe(histogram name: String, _ label: String, _ value: String, _ histogram: LatencyHistogram) {
+        histograms.withLock { $0[Self.series(name, [(label, value)])] = histogram }
+    }
 
     /// Registers a counter that other code maintains; it is read at each scrape.
     func observe(counter name: String, _ total: @escaping @Sendable () -> Int64) {
@@ -58,7 +72,6 @@ final class PrometheusMetrics: MetricsFactory {
         let counted =
             counters.withLock { $0 }.map { ($0.key, "\($0.value.total)") }
             + observed.withLock { $0 }.map { (Series(name: $0.key, labels: ""), "\($0.value())") }
-        let summed = summaries.withLock { $0 }
         var lines: [String] = []
         for (name, entries) in Dictionary(grouping: counted, by: \.0.name).sorted(by: { $0.key < $1.key }) {
             lines.append("# TYPE \(name) counter")
@@ -73,24 +86,33 @@ final class PrometheusMetrics: MetricsFactory {
                 "\(name)\(Self.series(name, [(gauge.label, value)]).labels) \(level)"
             }.sorted()
         }
-        for (name, entries) in Dictionary(grouping: summed, by: \.key.name).sorted(by: { $0.key < $1.key }) {
-            lines.append("# TYPE \(name) summary")
-            for (series, summary) in entries.sorted(by: { $0.key.labels < $1.key.labels }) {
-                let (count, sum) = summary.totals
-                lines.append("\(name)_sum\(series.labels) \(sum)")
-                lines.append("\(name)_count\(series.labels) \(count)")
-            }
-        }
+        lines += histogramLines
         return lines.joined(separator: "\n") + "\n"
     }
 
-    private func summary(_ label: String, _ dimensions: [(String, String)]) -> PrometheusSummary {
-        let series = Self.series(label, dimensions)
-        return summaries.withLock { summaries in
-            let summary = summaries[series] ?? PrometheusSummary()
-            summaries[series] = summary
-            return summary
+    /// The histograms in which something was counted; a route that nobody calls costs a scrape nothing.
+    private var histogramLines: [String] {
+        let bounds = LatencyHistogram.bounds.map { "\(Double($0) / 1_000_000_000)" } + ["+Inf"]
+        var lines: [String] = []
+        for (name, entries) in Dictionary(grouping: histograms.withLock { $0 }, by: \.key.name)
+            .sorted(by: { $0.key < $1.key })
+        {
+            lines.append("# TYPE \(name) histogram")
+            for (series, histogram) in entries.sorted(by: { $0.key.labels < $1.key.labels }) {
+                let counted = histogram.counted
+                let total = counted.calls.reduce(0, +)
+                guard total > 0 else { continue }
+                let others = series.labels.dropLast().dropFirst()
+                var calls: Int64 = 0
+                for (bound, more) in zip(bounds, counted.calls) {
+                    calls += more
+                    lines.append("\(name)_bucket{\(others.isEmpty ? "" : others + ",")le=\"\(bound)\"} \(calls)")
+                }
+                lines.append("\(name)_sum\(series.labels) \(Double(counted.nanoseconds) / 1_000_000_000)")
+                lines.append("\(name)_count\(series.labels) \(total)")
+            }
         }
+        return lines
     }
 
     private static func series(_ label: String, _ dimensions: [(String, String)]) -> Series {
@@ -112,13 +134,10 @@ private final class PrometheusCounter: CounterHandler {
     func reset() { value.store(0, ordering: .relaxed) }
 }
 
-/// A count and a sum; a timer's sum is in seconds.
-private final class PrometheusSummary: RecorderHandler, TimerHandler {
-    private let state = Mutex<(count: Int64, sum: Double)>((0, 0))
+private final class PrometheusTimer: TimerHandler {
+    private let histogram: LatencyHistogram
 
-    var totals: (Int64, Double) { state.withLock { $0 } }
+    init(_ histogram: LatencyHistogram) { self.histogram = histogram }
 
-    func record(_ value: Int64) { record(Double(value)) }
-    func record(_ value: Double) { state.withLock { $0 = ($0.count + 1, $0.sum + value) } }
-    func recordNanoseconds(_ duration: Int64) { record(Double(duration) / 1_000_000_000) }
+    func recordNanoseconds(_ duration: Int64) { histogram.observe(nanoseconds: duration) }
 }

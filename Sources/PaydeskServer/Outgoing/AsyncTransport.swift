@@ -1,5 +1,7 @@
 import AsyncHTTPClient
+import Domain
 import Foundation
+import Gateway
 import NIOCore
 import NIOFoundationCompat
 import NIOHTTP1
@@ -7,6 +9,8 @@ import NIOPosix
 import ProviderKit
 
 /// The real HTTP client: without redirects, with limits of time and size.
+///
+/// A call that is made for a request carries the trace of its caller.
 struct AsyncTransport: HTTPTransport {
     let client: HTTPClient
     private let tls = OutgoingTLS()
@@ -29,6 +33,9 @@ struct AsyncTransport: HTTPTransport {
         var outgoing = HTTPClientRequest(url: request.url)
         outgoing.method = HTTPMethod(rawValue: request.method)
         outgoing.headers = HTTPHeaders(request.headers.map { ($0.name, $0.value) })
+        if let trace = RequestTrace.current?.trace {
+            outgoing.headers.replaceOrAdd(name: "traceparent", value: trace.traceparent(SystemDependencies.random))
+        }
         if !request.body.isEmpty { outgoing.body = .bytes(ByteBuffer(data: request.body)) }
         if let identity = request.identity {
             guard let configuration = try? tls.configuration(identity) else { throw .notSent }

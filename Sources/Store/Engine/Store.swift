@@ -1,3 +1,4 @@
+import Domain
 package import ServiceLifecycle
 
 /// The database: SQLite or PostgreSQL through the same calls.
@@ -5,6 +6,8 @@ package import ServiceLifecycle
 /// The closures are synchronous, so no provider can be called inside a transaction.
 package struct Store: Sendable {
     package let engine: any StoreEngine
+    /// The latencies of this store's calls, from the call to its answer.
+    package let latencies = StoreLatencies()
 
     package init(engine: any StoreEngine) {
         self.engine = engine
@@ -15,13 +18,17 @@ package struct Store: Sendable {
     /// - Throws: the closure's error (then nothing is written), or ``StoreError``.
     @discardableResult
     package func write<T: Sendable>(_ body: @escaping @Sendable (any Transaction) throws -> T) async throws -> T {
-        try await engine.write(body)
+        let start = ContinuousClock.now
+        defer { latencies.write.observe(since: start) }
+        return try await engine.write(body)
     }
 
     /// Runs the closure on one consistent snapshot: for reads that are bounded by one user or key, or that an index
     /// answers at once.
     package func read<T: Sendable>(_ body: @escaping @Sendable (any Database) throws -> T) async throws -> T {
-        try await engine.read(body)
+        let start = ContinuousClock.now
+        defer { latencies.read.observe(since: start) }
+        return try await engine.read(body)
     }
 
     /// Runs the closure on one consistent snapshot: for lists, searches, sums, exports and other reads that may take
@@ -33,7 +40,9 @@ package struct Store: Sendable {
     /// - Throws: the closure's error, or ``StoreError``; ``StoreError/unavailable(_:)`` where too many calls wait, or
     ///   where this one exceeds the time limit.
     package func report<T: Sendable>(_ body: @escaping @Sendable (any Database) throws -> T) async throws -> T {
-        try await engine.report(body)
+        let start = ContinuousClock.now
+        defer { latencies.report.observe(since: start) }
+        return try await engine.report(body)
     }
 }
 
@@ -76,6 +85,8 @@ package protocol StoreEngine: Sendable, Service {
     var userChanges: UserChanges? { get }
     /// The number of commits since the start; group commit keeps it below the number of writes.
     var commits: Int64 { get }
+    /// The number of connections that work on a call now: on SQLite those of reads, beside the one writer.
+    var connectionsInUse: Int { get }
     /// Passes on what processes send each other through the database (``Transaction/send(_:to:)``), until the task is
     /// cancelled; returns at once where no other process writes.
     ///
@@ -88,6 +99,8 @@ package protocol StoreEngine: Sendable, Service {
 }
 
 extension StoreEngine {
+    package var connectionsInUse: Int { 0 }
+
     /// Returns at once: no other process writes.
     package func listen(to channel: String, _ take: @escaping @Sendable (DatabaseMessage) -> Void) async {}
 }

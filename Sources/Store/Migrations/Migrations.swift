@@ -37,5 +37,6 @@ package enum Migrations {
         Migration(number: 36, name: "orders by sku", sql: ordersBySKU),
         Migration(number: 37, name: "signed offers", sql: signedOffers),
         Migration(number: 38, name: "external purchases", sql: externalPurchases),
+        Migration(number: 39, name: "event traces", sql: eventTraces),
     ]
 }

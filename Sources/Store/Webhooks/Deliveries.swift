@@ -39,6 +39,8 @@ package struct DueDelivery: Sendable {
     package let sequence: Int64
     /// JSON text with internal ids.
     package let data: String
+    /// The trace of the request that made the event, in its stored form.
+    package let trace: String?
 }
 
 /// The outcome of an attempt.
@@ -261,7 +263,7 @@ extension DueDelivery {
             position: AttemptPosition(nextAt: try row.time("next_at"), seq: try row.int("seq")),
             subject: try row.text("subject"), attempts: try row.int("attempts"), type: try row.text("type"),
             at: try row.time("at"),
-            sequence: try row.int("sequence"), data: try row.text("data"))
+            sequence: try row.int("sequence"), data: try row.text("data"), trace: try row.optionalText("trace"))
     }
 }
 
@@ -282,7 +284,7 @@ extension DeliveryRecord {
 /// - Parameter index: the index for first attempts or that for retries.
 private func dueAttempts(_ dialect: Dialect, by index: String) -> String {
     """
-    SELECT d.id, d.event, d.seq, d.subject, d.attempts, d.next_at, e.type, e.at, e.sequence, e.data
+    SELECT d.id, d.event, d.seq, d.subject, d.attempts, d.next_at, e.type, e.at, e.sequence, e.data, e.trace
     FROM deliveries d\(dialect.indexed(by: index)) JOIN events e ON e.id = d.event JOIN webhooks w ON w.id = d.webhook
     WHERE d.webhook = ? AND w.status = 'enabled' AND d.state = 'pending'
     """

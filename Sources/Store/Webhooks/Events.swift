@@ -11,6 +11,8 @@ package struct EventRecord: Sendable {
     package let at: Timestamp
     /// JSON text with internal user ids.
     package let data: String
+    /// The trace of the request that made it, in its stored form.
+    package var trace: String?
 
     package init(
         id: ID<Event>, subject: String, type: EventType, user: ID<User>?, partner: String?, at: Timestamp, data: String
@@ -73,10 +75,10 @@ extension EventQueries where Connection == any Transaction {
     package func insert(_ event: EventRecord) throws(StoreError) {
         try tx.enqueue(
             """
-            INSERT INTO events (id, subject, sequence, type, user_id, partner, at, data)
-            VALUES (?, ?, (SELECT COALESCE(MAX(sequence), 0) + 1 FROM events WHERE subject = ?), ?, ?, ?, ?, ?)
+            INSERT INTO events (id, subject, sequence, type, user_id, partner, at, data, trace)
+            VALUES (?, ?, (SELECT COALESCE(MAX(sequence), 0) + 1 FROM events WHERE subject = ?), ?, ?, ?, ?, ?, ?)
             """,
-            event.id, event.subject, event.subject, event.type.rawValue, event.user, event.partner, event.at, event.data
-        )
+            event.id, event.subject, event.subject, event.type.rawValue, event.user, event.partner, event.at,
+            event.data, event.trace)
     }
 }

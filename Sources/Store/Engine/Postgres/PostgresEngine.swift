@@ -29,6 +29,7 @@ package final class PostgresEngine: StoreEngine {
     package var dialect: Dialect { .postgres }
     package var userChanges: UserChanges? { nil }
     package var commits: Int64 { commitCount.load(ordering: .relaxed) }
+    package var connectionsInUse: Int { pool.inUse }
     /// Calls that wait for a connection.
     package var waiting: Int { pool.waiting }
 

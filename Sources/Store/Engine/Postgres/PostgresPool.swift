@@ -54,6 +54,9 @@ final class PostgresPool: Sendable {
         thread.start()
     }
 
+    /// Threads that work on a call.
+    var inUse: Int { state.withLock { max(0, $0.workers - $0.idle.count) } }
+
     /// Calls that no thread has taken yet.
     var waiting: Int { state.withLock { $0.jobs.count } }
 

@@ -59,6 +59,7 @@ package final class SQLiteEngine: StoreEngine {
     package var dialect: Dialect { .sqlite }
     package var userChanges: UserChanges? { writer?.changes }
     package var commits: Int64 { writer?.commits ?? 0 }
+    package var connectionsInUse: Int { min(readsUnderWay.load(ordering: .relaxed), readers.count) }
     /// The number of writes that wait for the writer.
     package var waiting: Int { writer?.waiting ?? 0 }
 

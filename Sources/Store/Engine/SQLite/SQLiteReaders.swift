@@ -13,6 +13,9 @@ final class SQLiteReaders: Sendable {
     private let readers: [Reader]
     private let waiting = Atomic<Int>(0)
 
+    /// The number of connections.
+    var count: Int { readers.count }
+
     init(_ connections: [DatabaseQueue]) {
         readers = connections.map(Reader.init)
     }
