@@ -7,6 +7,10 @@
 #             make faults-long does so for hours (Benchmarks/README.md); make faults-run runs what is built
 # make fuzz   runs hostile bytes through AppleTrust under the address sanitizer (Fuzz/README.md)
 # make example builds and tests Examples/PiggyDesk, a binary with a provider of its own
+# make package makes a Debian package with the Swift runtime linked in, make tarball an archive for other systems, make image
+#             an image for containers (as root); BINARY=path takes a binary that is built (docs/packages.md)
+# make deploy-check judges deploy/ by systemd-analyze and promtool; make package-check and make image-check (as root) install
+#             the package in a bare Debian and walk the first five minutes, and run the image
 # make sanitize  runs every test under the thread sanitizer and under the address sanitizer; a report fails it
 # make openapi writes docs/openapi.json, which a test compares with what the server serves
 # make smoke  pays an order through the debug binary over HTTP, kills it, starts it and looks again
@@ -25,14 +29,17 @@ SWIFT ?= swift
 FUZZ_RUNS ?= 1000000
 RUN_PACKAGES = libssl-dev libcurl4-openssl-dev libsqlite3-dev libpq-dev libqrencode-dev zlib1g-dev
 TEST_PACKAGES = $(RUN_PACKAGES) postgresql openssl curl python3 python3-venv zbar-tools
-LINT_PACKAGES = python3 python3-jsonschema
+LINT_PACKAGES = python3 python3-jsonschema python3-yaml
+PACKAGE_PACKAGES = dpkg-dev binutils lintian xz-utils
+ROOT_PACKAGES = debootstrap util-linux systemd python3
 # Debian's own, which has Debian's modules.
 PYTHON ?= /usr/bin/python3
 SOURCES = $(shell git ls-files -co --exclude-standard -- '*.swift')
 
 .PHONY: run sdk test lint format bench bench-million faults faults-run faults-long faults-build fuzz example sanitize \
     smoke openapi client schemathesis javascript browsers pages webshop \
-    packages-run packages-test packages-lint packages-faults
+    static package tarball image image-root package-check image-check deploy-check \
+    packages-run packages-test packages-lint packages-faults packages-package packages-root
 
 run: packages-run
 	$(SWIFT) build -c release --product paydesk
@@ -56,6 +63,7 @@ lint: packages-lint
 	@sh Tests/Scripts/apple-parts.sh $(SWIFT)
 	@$(PYTHON) Tests/Scripts/docs.py
 	@$(PYTHON) Tests/Scripts/words.py
+	@$(PYTHON) Tests/Scripts/deploy.py
 
 format:
 	@$(SWIFT) format --in-place $(SOURCES)
@@ -139,6 +147,44 @@ faults-build: packages-test packages-faults
 	$(SWIFT) build -c $(FAULTS_BUILD) --product paydesk
 	$(SWIFT) build -c $(FAULTS_BUILD) --product paydesk-faults
 
+# No section that nothing uses, no symbols for libraries that are loaded later (6 MB), no path to libraries of its own.
+STATIC_LINK = -Xlinker --gc-sections -Xlinker --no-export-dynamic --disable-local-rpath
+# What runs on a machine without Swift. Beside the other builds, because the libraries are compiled otherwise.
+ifndef BINARY
+BINARY = .build-static/release/paydesk
+static: packages-run
+	$(BUILD) -c release --static-swift-stdlib $(STATIC_LINK) --scratch-path .build-static --product paydesk
+else
+static:
+endif
+
+package: static packages-package
+	sh deploy/scripts/package.sh $(BINARY)
+
+tarball: static packages-package
+	sh deploy/scripts/tarball.sh $(BINARY)
+
+# The newest package that `make package` made.
+DEB = $$(ls -t .build-package/paydesk_*.deb | head -1)
+image: package packages-root
+	@sh Tests/Scripts/install.sh buildah
+	sh deploy/scripts/image.sh $(DEB)
+
+# For deploy/Dockerfile.
+image-root: package packages-root
+	sh deploy/scripts/image-root.sh $(DEB) .build-package/image/root.tar
+
+package-check: package packages-root
+	sh deploy/scripts/check-package.sh $(DEB)
+	sh deploy/scripts/first-five-minutes.sh $(DEB)
+
+image-check: image
+	sh deploy/scripts/check-image.sh $$(ls -t .build-package/paydesk-*.oci.tar | head -1)
+
+deploy-check:
+	@sh Tests/Scripts/install.sh systemd
+	sh deploy/scripts/check.sh
+
 packages-run:
 	@sh Tests/Scripts/install.sh $(RUN_PACKAGES)
 
@@ -152,3 +198,9 @@ packages-lint:
 # Without it the clock is left alone, and the run says so.
 packages-faults:
 	@sh Tests/Scripts/install.sh faketime gcc libc6-dev
+
+packages-package:
+	@sh Tests/Scripts/install.sh $(PACKAGE_PACKAGES)
+
+packages-root:
+	@sh Tests/Scripts/install.sh $(ROOT_PACKAGES)

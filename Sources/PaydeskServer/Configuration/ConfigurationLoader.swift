@@ -13,12 +13,14 @@ package struct ConfigurationOverrides: Sendable {
     }
 }
 
-/// Reads a configuration folder: `paydesk.yaml`, `catalog.yaml` and `providers/*.yaml`.
+/// Reads a configuration folder: `paydesk.yaml`, `catalog.yaml` and `providers/*.yaml`, or what the environment has in
+/// their place.
 package enum ConfigurationLoader {
-    /// Loads and checks the whole folder.
+    /// Loads and checks the whole configuration.
     ///
     /// - Parameters:
-    ///   - folder: absolute, or relative to the working directory.
+    ///   - folder: absolute, or relative to the working directory; not read where the environment has the settings.
+    ///   - environment: the variables for `${NAME}`, and those of ``ConfigurationSource``.
     ///   - manifests: the manifest of each kind of provider, by kind.
     ///   - isTest: returns true where an account of the kind with the settings is in its provider's test mode.
     ///   - developmentSecrets: the file of the secrets that development makes; written only when there is no fault.
@@ -28,12 +30,13 @@ package enum ConfigurationLoader {
         isTest: (_ kind: String, ProviderSettings) -> Bool = { _, _ in false },
         developmentSecrets: DevelopmentSecretsFile, overrides: ConfigurationOverrides = ConfigurationOverrides()
     ) throws(ConfigurationError) -> Configuration {
-        let root = ConfigurationReading.absolute(folder, in: FileManager.default.currentDirectoryPath)
-        let reading = ConfigurationReading(folder: root, environment: environment)
-        guard let main = reading.document(PaydeskFile.name) else { throw ConfigurationError(reading.faults) }
-        let read = PaydeskFile.read(main, reading, overrides)
-        let accounts = accounts(manifests, isTest, reading)
-        let catalogue = catalogue(reading)
+        let source = ConfigurationSource(
+            folder: folder, environment: environment, workingDirectory: FileManager.default.currentDirectoryPath)
+        let reading = ConfigurationReading(folder: source.folder, environment: environment)
+        guard let main = source.settings(reading) else { throw ConfigurationError(reading.faults) }
+        let read = PaydeskFile.read(main, file: source.settingsName, reading, overrides)
+        let accounts = accounts(source, manifests, isTest, reading)
+        let catalogue = source.hasCatalogue ? catalogue(reading) : []
         guard var configuration = read, reading.faults.isEmpty else { throw ConfigurationError(reading.faults) }
         configuration.accounts = accounts
         configuration.catalogue = catalogue
@@ -43,11 +46,11 @@ package enum ConfigurationLoader {
     }
 
     private static func accounts(
-        _ manifests: [String: ProviderManifest], _ isTest: (_ kind: String, ProviderSettings) -> Bool,
-        _ reading: ConfigurationReading
+        _ source: ConfigurationSource, _ manifests: [String: ProviderManifest],
+        _ isTest: (_ kind: String, ProviderSettings) -> Bool, _ reading: ConfigurationReading
     ) -> [AccountConfiguration] {
         var accounts: [AccountConfiguration] = []
-        for file in accountFiles(reading) {
+        for file in source.accountFiles(reading) {
             guard let node = reading.document(file),
                 let account = AccountFile.read(node, file: file, manifests: manifests, reading)
             else { continue }
@@ -64,27 +67,11 @@ package enum ConfigurationLoader {
             if !reading.takesTestAccounts, isTest(account.kind, account.settings) {
                 reading.fault(
                     ConfigPath(file: file, path: "settings"), "are those of the provider's test mode",
-                    "use live ones, or write allow_test_accounts: true in \(PaydeskFile.name)")
+                    "use live ones, or write allow_test_accounts: true in \(source.settingsName)")
             }
             accounts.append(account)
         }
         return accounts.sorted { $0.id < $1.id }
-    }
-
-    /// Lists the account files; a missing folder means that there are no accounts.
-    private static func accountFiles(_ reading: ConfigurationReading) -> [String] {
-        let folder = reading.absolute("providers")
-        guard FileManager.default.fileExists(atPath: folder) else { return [] }
-        guard let names = try? FileManager.default.contentsOfDirectory(atPath: folder) else {
-            reading.fault(
-                ConfigPath(file: "providers"), "cannot be read", "check that it is a folder that Paydesk may read")
-            return []
-        }
-        let visible = names.filter { !$0.hasPrefix(".") }.sorted()
-        for name in visible where name.hasSuffix(".yml") {
-            reading.fault(ConfigPath(file: "providers/" + name), "would not be read", "rename it to end in .yaml")
-        }
-        return visible.filter { $0.hasSuffix(".yaml") }.map { "providers/" + $0 }
     }
 
     /// Reads the SKUs; a missing file means none, because the database holds the catalogue.

@@ -27,8 +27,11 @@ final class ConfigurationReading {
 
     /// Parses a file of the folder; nil after a fault.
     func document(_ file: String) -> YAMLNode? {
-        let place = ConfigPath(file: file)
-        guard let text = text(ofFile: absolute(file), at: place) else { return nil }
+        text(ofFile: absolute(file), at: ConfigPath(file: file)).flatMap { document($0, of: file) }
+    }
+
+    /// Parses the text of a file, or of what stands in its place; nil after a fault.
+    func document(_ text: String, of file: String) -> YAMLNode? {
         do {
             return try YAMLNode.parse(text)
         } catch {

@@ -11,11 +11,12 @@ enum PaydeskFile {
         "retention", "meters", "pages", "snapshots", "billing", "development", "allow_test_accounts",
     ]
 
+    /// - Parameter file: the name of the text in faults.
     /// - Returns: nil after a fault in a value that has no default; other faults are only recorded.
     static func read(
-        _ node: YAMLNode, _ reading: ConfigurationReading, _ overrides: ConfigurationOverrides
+        _ node: YAMLNode, file: String, _ reading: ConfigurationReading, _ overrides: ConfigurationOverrides
     ) -> Configuration? {
-        let root = ValueReader(node: node, place: ConfigPath(file: name), reading: reading).mapping(keys: keys)
+        let root = ValueReader(node: node, place: ConfigPath(file: file), reading: reading).mapping(keys: keys)
         let mode = mode(root)
         reading.isDevelopment = mode != .production
         let allowsTestAccounts = root.boolean("allow_test_accounts", default: false)
