@@ -12,6 +12,7 @@
 # make deploy-check judges deploy/ by systemd-analyze and promtool; make package-check and make image-check (as root) install
 #             the package in a bare Debian and walk the first five minutes, and run the image
 # make sanitize  runs every test under the thread sanitizer and under the address sanitizer; a report fails it
+# make docs   writes the documentation that the server has at /docs as files, into .build-docs; SITE= names another folder
 # make openapi writes docs/openapi.json, which a test compares with what the server serves
 # make smoke  pays an order through the debug binary over HTTP, kills it, starts it and looks again
 # make browsers tests the pages in Chromium and WebKitGTK, on SQLite and PostgreSQL beside each other; BROWSERS_ENGINE=sqlite
@@ -37,7 +38,7 @@ PYTHON ?= /usr/bin/python3
 SOURCES = $(shell git ls-files -co --exclude-standard -- '*.swift')
 
 .PHONY: run sdk test lint format bench bench-million faults faults-run faults-long faults-build fuzz example sanitize \
-    smoke openapi client schemathesis javascript browsers pages webshop \
+    smoke docs openapi client schemathesis javascript browsers pages webshop \
     static package tarball image image-root package-check image-check deploy-check \
     packages-run packages-test packages-lint packages-faults packages-package packages-root
 
@@ -113,6 +114,11 @@ schemathesis: packages-test
 	$(SWIFT) build --product paydesk
 	sh Tests/Scripts/schemathesis.sh .build/debug/paydesk
 
+SITE ?= .build-docs
+docs: packages-run packages-lint
+	$(SWIFT) build --product paydesk
+	PYTHON=$(PYTHON) sh Tests/Scripts/site.sh .build/debug/paydesk $(SITE)
+
 openapi: packages-run packages-lint
 	$(SWIFT) build --product paydesk
 	PYTHON=$(PYTHON) sh Tests/Scripts/openapi.sh .build/debug/paydesk >docs/openapi.json.new
@@ -153,7 +159,7 @@ STATIC_LINK = -Xlinker --gc-sections -Xlinker --no-export-dynamic --disable-loca
 ifndef BINARY
 BINARY = .build-static/release/paydesk
 static: packages-run
-	$(BUILD) -c release --static-swift-stdlib $(STATIC_LINK) --scratch-path .build-static --product paydesk
+	$(SWIFT) build -c release --static-swift-stdlib $(STATIC_LINK) --scratch-path .build-static --product paydesk
 else
 static:
 endif

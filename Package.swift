@@ -277,7 +277,7 @@ let package = Package(
         .testTarget(
             name: "HTTPAPITests",
             dependencies: [
-                "Domain", "Gateway", "HTTPAPI", "ProviderKit", "Store", "TestSupport",
+                "Domain", "Gateway", "HTTPAPI", "Pages", "ProviderKit", "Store", "TestSupport",
                 .product(name: "_CryptoExtras", package: "swift-crypto"),
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),

@@ -1,4 +1,5 @@
-// The files of the pages, embedded into the binary (C23, section 6.10.4). A test compares the list with the folders.
+// The files of the pages and of the documentation, embedded into the binary (C23, section 6.10.4). Tests compare the list
+// with the folders.
 #include "CPages.h"
 
 #pragma clang diagnostic ignored "-Wc23-extensions"
@@ -177,6 +178,12 @@ static const unsigned char Assets_console_sku_offers_js[] = {
 static const unsigned char Assets_console_sku_rows_js[] = {
 #embed "../Pages/Assets/console/sku-rows.js"
 };
+static const unsigned char Assets_docs_docs_css[] = {
+#embed "../Pages/Assets/docs/docs.css"
+};
+static const unsigned char Assets_docs_docs_js[] = {
+#embed "../Pages/Assets/docs/docs.js"
+};
 static const unsigned char Assets_portal_card_js[] = {
 #embed "../Pages/Assets/portal/card.js"
 };
@@ -273,6 +280,114 @@ static const unsigned char Assets_sdk_wait_js[] = {
 static const unsigned char Assets_sdk_words_js[] = {
 #embed "../Pages/Assets/sdk/words.js"
 };
+static const unsigned char Docs_CHANGELOG_md[] = {
+#embed "../../CHANGELOG.md"
+};
+static const unsigned char Docs_CONTRIBUTING_md[] = {
+#embed "../../CONTRIBUTING.md"
+};
+static const unsigned char Docs_README_md[] = {
+#embed "../../README.md"
+};
+static const unsigned char Docs_README_zh_CN_md[] = {
+#embed "../../README.zh-CN.md"
+};
+static const unsigned char Docs_Sources_ProviderKit_ProviderKit_docc_RemotePlugins_md[] = {
+#embed "../../Sources/ProviderKit/ProviderKit.docc/RemotePlugins.md"
+};
+static const unsigned char Docs_Sources_ProviderKit_ProviderKit_docc_WritingAProvider_md[] = {
+#embed "../../Sources/ProviderKit/ProviderKit.docc/WritingAProvider.md"
+};
+static const unsigned char Docs_docs_api_md[] = {
+#embed "../../docs/api.md"
+};
+static const unsigned char Docs_docs_app_store_md[] = {
+#embed "../../docs/app-store.md"
+};
+static const unsigned char Docs_docs_apple_pay_md[] = {
+#embed "../../docs/apple-pay.md"
+};
+static const unsigned char Docs_docs_architecture_md[] = {
+#embed "../../docs/architecture.md"
+};
+static const unsigned char Docs_docs_cashier_md[] = {
+#embed "../../docs/cashier.md"
+};
+static const unsigned char Docs_docs_cashier_png[] = {
+#embed "../../docs/cashier.png"
+};
+static const unsigned char Docs_docs_configuration_md[] = {
+#embed "../../docs/configuration.md"
+};
+static const unsigned char Docs_docs_console_orders_png[] = {
+#embed "../../docs/console-orders.png"
+};
+static const unsigned char Docs_docs_console_person_png[] = {
+#embed "../../docs/console-person.png"
+};
+static const unsigned char Docs_docs_console_md[] = {
+#embed "../../docs/console.md"
+};
+static const unsigned char Docs_docs_development_md[] = {
+#embed "../../docs/development.md"
+};
+static const unsigned char Docs_docs_domain_md[] = {
+#embed "../../docs/domain.md"
+};
+static const unsigned char Docs_docs_external_purchases_md[] = {
+#embed "../../docs/external-purchases.md"
+};
+static const unsigned char Docs_docs_first_hour_md[] = {
+#embed "../../docs/first-hour.md"
+};
+static const unsigned char Docs_docs_glossary_md[] = {
+#embed "../../docs/glossary.md"
+};
+static const unsigned char Docs_docs_ios_md[] = {
+#embed "../../docs/ios.md"
+};
+static const unsigned char Docs_docs_javascript_md[] = {
+#embed "../../docs/javascript.md"
+};
+static const unsigned char Docs_docs_live_md[] = {
+#embed "../../docs/live.md"
+};
+static const unsigned char Docs_docs_operations_md[] = {
+#embed "../../docs/operations.md"
+};
+static const unsigned char Docs_docs_packages_md[] = {
+#embed "../../docs/packages.md"
+};
+static const unsigned char Docs_docs_partners_md[] = {
+#embed "../../docs/partners.md"
+};
+static const unsigned char Docs_docs_portal_md[] = {
+#embed "../../docs/portal.md"
+};
+static const unsigned char Docs_docs_providers_alipay_md[] = {
+#embed "../../docs/providers/alipay.md"
+};
+static const unsigned char Docs_docs_providers_epay_md[] = {
+#embed "../../docs/providers/epay.md"
+};
+static const unsigned char Docs_docs_providers_paypal_md[] = {
+#embed "../../docs/providers/paypal.md"
+};
+static const unsigned char Docs_docs_providers_remote_md[] = {
+#embed "../../docs/providers/remote.md"
+};
+static const unsigned char Docs_docs_providers_sandbox_md[] = {
+#embed "../../docs/providers/sandbox.md"
+};
+static const unsigned char Docs_docs_providers_stripe_md[] = {
+#embed "../../docs/providers/stripe.md"
+};
+static const unsigned char Docs_docs_providers_wechat_pay_md[] = {
+#embed "../../docs/providers/wechat-pay.md"
+};
+static const unsigned char Docs_docs_subscriptions_md[] = {
+#embed "../../docs/subscriptions.md"
+};
 static const unsigned char Icons_favicon_ico[] = {
 #embed "../Pages/Icons/favicon.ico"
 };
@@ -293,6 +408,9 @@ static const unsigned char Templates_card_mustache[] = {
 };
 static const unsigned char Templates_cashier_mustache[] = {
 #embed "../Pages/Templates/cashier.mustache"
+};
+static const unsigned char Templates_docs_mustache[] = {
+#embed "../Pages/Templates/docs.mustache"
 };
 static const unsigned char Templates_fields_mustache[] = {
 #embed "../Pages/Templates/fields.mustache"
@@ -381,6 +499,12 @@ static const unsigned char Templates_tag_mustache[] = {
 static const unsigned char Templates_time_mustache[] = {
 #embed "../Pages/Templates/time.mustache"
 };
+static const unsigned char Texts_docs_en_json[] = {
+#embed "../Pages/Texts/docs.en.json"
+};
+static const unsigned char Texts_docs_zh_Hans_json[] = {
+#embed "../Pages/Texts/docs.zh-Hans.json"
+};
 static const unsigned char Texts_en_json[] = {
 #embed "../Pages/Texts/en.json"
 };
@@ -459,6 +583,8 @@ static const struct cpages_file files[] = {
     {"Assets/console/sku-model.js", Assets_console_sku_model_js, sizeof Assets_console_sku_model_js},
     {"Assets/console/sku-offers.js", Assets_console_sku_offers_js, sizeof Assets_console_sku_offers_js},
     {"Assets/console/sku-rows.js", Assets_console_sku_rows_js, sizeof Assets_console_sku_rows_js},
+    {"Assets/docs/docs.css", Assets_docs_docs_css, sizeof Assets_docs_docs_css},
+    {"Assets/docs/docs.js", Assets_docs_docs_js, sizeof Assets_docs_docs_js},
     {"Assets/portal/card.js", Assets_portal_card_js, sizeof Assets_portal_card_js},
     {"Assets/portal/portal.js", Assets_portal_portal_js, sizeof Assets_portal_portal_js},
     {"Assets/portal/watch.js", Assets_portal_watch_js, sizeof Assets_portal_watch_js},
@@ -491,6 +617,42 @@ static const struct cpages_file files[] = {
     {"Assets/sdk/views.js", Assets_sdk_views_js, sizeof Assets_sdk_views_js},
     {"Assets/sdk/wait.js", Assets_sdk_wait_js, sizeof Assets_sdk_wait_js},
     {"Assets/sdk/words.js", Assets_sdk_words_js, sizeof Assets_sdk_words_js},
+    {"Docs/CHANGELOG.md", Docs_CHANGELOG_md, sizeof Docs_CHANGELOG_md},
+    {"Docs/CONTRIBUTING.md", Docs_CONTRIBUTING_md, sizeof Docs_CONTRIBUTING_md},
+    {"Docs/README.md", Docs_README_md, sizeof Docs_README_md},
+    {"Docs/README.zh-CN.md", Docs_README_zh_CN_md, sizeof Docs_README_zh_CN_md},
+    {"Docs/Sources/ProviderKit/ProviderKit.docc/RemotePlugins.md", Docs_Sources_ProviderKit_ProviderKit_docc_RemotePlugins_md, sizeof Docs_Sources_ProviderKit_ProviderKit_docc_RemotePlugins_md},
+    {"Docs/Sources/ProviderKit/ProviderKit.docc/WritingAProvider.md", Docs_Sources_ProviderKit_ProviderKit_docc_WritingAProvider_md, sizeof Docs_Sources_ProviderKit_ProviderKit_docc_WritingAProvider_md},
+    {"Docs/docs/api.md", Docs_docs_api_md, sizeof Docs_docs_api_md},
+    {"Docs/docs/app-store.md", Docs_docs_app_store_md, sizeof Docs_docs_app_store_md},
+    {"Docs/docs/apple-pay.md", Docs_docs_apple_pay_md, sizeof Docs_docs_apple_pay_md},
+    {"Docs/docs/architecture.md", Docs_docs_architecture_md, sizeof Docs_docs_architecture_md},
+    {"Docs/docs/cashier.md", Docs_docs_cashier_md, sizeof Docs_docs_cashier_md},
+    {"Docs/docs/cashier.png", Docs_docs_cashier_png, sizeof Docs_docs_cashier_png},
+    {"Docs/docs/configuration.md", Docs_docs_configuration_md, sizeof Docs_docs_configuration_md},
+    {"Docs/docs/console-orders.png", Docs_docs_console_orders_png, sizeof Docs_docs_console_orders_png},
+    {"Docs/docs/console-person.png", Docs_docs_console_person_png, sizeof Docs_docs_console_person_png},
+    {"Docs/docs/console.md", Docs_docs_console_md, sizeof Docs_docs_console_md},
+    {"Docs/docs/development.md", Docs_docs_development_md, sizeof Docs_docs_development_md},
+    {"Docs/docs/domain.md", Docs_docs_domain_md, sizeof Docs_docs_domain_md},
+    {"Docs/docs/external-purchases.md", Docs_docs_external_purchases_md, sizeof Docs_docs_external_purchases_md},
+    {"Docs/docs/first-hour.md", Docs_docs_first_hour_md, sizeof Docs_docs_first_hour_md},
+    {"Docs/docs/glossary.md", Docs_docs_glossary_md, sizeof Docs_docs_glossary_md},
+    {"Docs/docs/ios.md", Docs_docs_ios_md, sizeof Docs_docs_ios_md},
+    {"Docs/docs/javascript.md", Docs_docs_javascript_md, sizeof Docs_docs_javascript_md},
+    {"Docs/docs/live.md", Docs_docs_live_md, sizeof Docs_docs_live_md},
+    {"Docs/docs/operations.md", Docs_docs_operations_md, sizeof Docs_docs_operations_md},
+    {"Docs/docs/packages.md", Docs_docs_packages_md, sizeof Docs_docs_packages_md},
+    {"Docs/docs/partners.md", Docs_docs_partners_md, sizeof Docs_docs_partners_md},
+    {"Docs/docs/portal.md", Docs_docs_portal_md, sizeof Docs_docs_portal_md},
+    {"Docs/docs/providers/alipay.md", Docs_docs_providers_alipay_md, sizeof Docs_docs_providers_alipay_md},
+    {"Docs/docs/providers/epay.md", Docs_docs_providers_epay_md, sizeof Docs_docs_providers_epay_md},
+    {"Docs/docs/providers/paypal.md", Docs_docs_providers_paypal_md, sizeof Docs_docs_providers_paypal_md},
+    {"Docs/docs/providers/remote.md", Docs_docs_providers_remote_md, sizeof Docs_docs_providers_remote_md},
+    {"Docs/docs/providers/sandbox.md", Docs_docs_providers_sandbox_md, sizeof Docs_docs_providers_sandbox_md},
+    {"Docs/docs/providers/stripe.md", Docs_docs_providers_stripe_md, sizeof Docs_docs_providers_stripe_md},
+    {"Docs/docs/providers/wechat-pay.md", Docs_docs_providers_wechat_pay_md, sizeof Docs_docs_providers_wechat_pay_md},
+    {"Docs/docs/subscriptions.md", Docs_docs_subscriptions_md, sizeof Docs_docs_subscriptions_md},
     {"Icons/favicon.ico", Icons_favicon_ico, sizeof Icons_favicon_ico},
     {"Templates/alert.mustache", Templates_alert_mustache, sizeof Templates_alert_mustache},
     {"Templates/apple_iap.mustache", Templates_apple_iap_mustache, sizeof Templates_apple_iap_mustache},
@@ -498,6 +660,7 @@ static const struct cpages_file files[] = {
     {"Templates/appstore.mustache", Templates_appstore_mustache, sizeof Templates_appstore_mustache},
     {"Templates/card.mustache", Templates_card_mustache, sizeof Templates_card_mustache},
     {"Templates/cashier.mustache", Templates_cashier_mustache, sizeof Templates_cashier_mustache},
+    {"Templates/docs.mustache", Templates_docs_mustache, sizeof Templates_docs_mustache},
     {"Templates/fields.mustache", Templates_fields_mustache, sizeof Templates_fields_mustache},
     {"Templates/home.mustache", Templates_home_mustache, sizeof Templates_home_mustache},
     {"Templates/icons.mustache", Templates_icons_mustache, sizeof Templates_icons_mustache},
@@ -527,6 +690,8 @@ static const struct cpages_file files[] = {
     {"Templates/subscription.mustache", Templates_subscription_mustache, sizeof Templates_subscription_mustache},
     {"Templates/tag.mustache", Templates_tag_mustache, sizeof Templates_tag_mustache},
     {"Templates/time.mustache", Templates_time_mustache, sizeof Templates_time_mustache},
+    {"Texts/docs.en.json", Texts_docs_en_json, sizeof Texts_docs_en_json},
+    {"Texts/docs.zh-Hans.json", Texts_docs_zh_Hans_json, sizeof Texts_docs_zh_Hans_json},
     {"Texts/en.json", Texts_en_json, sizeof Texts_en_json},
     {"Texts/home.en.json", Texts_home_en_json, sizeof Texts_home_en_json},
     {"Texts/home.zh-Hans.json", Texts_home_zh_Hans_json, sizeof Texts_home_zh_Hans_json},

@@ -129,7 +129,8 @@ package struct API: Sendable {
             + firstPage.routes
             + ConsolePageRoutes(pages: pages, version: settings.version).routes
             + AssetRoutes(assets: pages.pages.assets, version: settings.version).routes
-        return described + boxRoutes + DocumentationRoutes(describing: described, version: settings.version).routes
+        return described + boxRoutes
+            + DocumentationRoutes(describing: described, version: settings.version, pages: pages).routes
     }
 
     private var firstPage: FirstPageRoutes { FirstPageRoutes(pages: pages, hasBox: settings.box != nil) }

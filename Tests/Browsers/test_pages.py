@@ -12,7 +12,7 @@ from states import OTHERS, SESSIONS, Page, make
 
 LANGUAGES = ["en", "zh-Hans"]
 #: Pages that are the same for everybody.
-DOCUMENTS = ["/", "/console", "/dev/appstore", "/docs"]
+DOCUMENTS = ["/", "/console", "/dev/appstore", "/docs", "/docs/en/domain", "/docs/en/reference-cashier"]
 
 
 class Pages(BrowserCase):

@@ -5,7 +5,7 @@ import { test } from "node:test";
 import { gzipSync } from "node:zlib";
 
 const assets = new URL("../../Sources/Pages/Assets/", import.meta.url);
-const files = Object.fromEntries(["sdk", "cashier", "portal", "console", "appstore"].flatMap(folder => readdirSync(new URL(`${folder}/`, assets)).map(name => [`${folder}/${name}`, readFileSync(new URL(`${folder}/${name}`, assets), "utf8")])));
+const files = Object.fromEntries(["sdk", "cashier", "portal", "console", "appstore", "docs"].flatMap(folder => readdirSync(new URL(`${folder}/`, assets)).map(name => [`${folder}/${name}`, readFileSync(new URL(`${folder}/${name}`, assets), "utf8")])));
 const modules = Object.entries(files).filter(([name]) => name.endsWith(".js"));
 
 /** What a module loads at once, with itself. */

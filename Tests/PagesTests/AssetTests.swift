@@ -23,7 +23,7 @@ struct AssetTests {
 
     @Test func `every template is well formed`() { #expect(Pages(PageFiles(), accent: "#0a6cff").faults.isEmpty) }
 
-    @Test(arguments: [(nil, 100), ("home", 30), ("portal", 100)] as [(String?, Int)])
+    @Test(arguments: [(nil, 100), ("home", 30), ("portal", 100), ("docs", 100)] as [(String?, Int)])
     func `every language has the same texts, with the same values in them`(_ page: String?, _ least: Int) throws {
         let tables = PageLocale.allCases.map { PageTexts($0, PageFiles(), of: page).table }
         #expect(tables[0].count > least && Set(tables[0].keys) == Set(tables[1].keys))

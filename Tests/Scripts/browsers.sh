@@ -26,5 +26,5 @@ if [ "${1:-}" = --pages ]; then
     case $pictures in /*) ;; *) pictures=$root/$pictures ;; esac
     exec "$folder/bin/python" screenshots.py "$pictures" "$@"
 fi
-[ $# -gt 0 ] || set -- -v test_markup test_pages test_paying test_portal test_console test_console_acts test_console_hour
+[ $# -gt 0 ] || set -- -v test_markup test_pages test_docs test_paying test_portal test_console test_console_acts test_console_hour
 exec "$folder/bin/python" beside.py "$@"

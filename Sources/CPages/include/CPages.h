@@ -1,7 +1,7 @@
 #ifndef CPAGES_H
 #define CPAGES_H
 
-/// A file of the pages: its path below `Sources/Pages` and its bytes.
+/// A file of the pages: its path below `Sources/Pages`, or `Docs/` and its path below the repository, and its bytes.
 struct cpages_file {
     const char *_Nonnull path;
     const unsigned char *_Nonnull bytes;

@@ -73,7 +73,7 @@ extension Route {
     }
 
     /// Returns an example of a path's parameter; an `id` is of the kind that the path names before it.
-    private static func pathExample(_ name: String, _ path: String) -> JSONValue {
+    static func pathExample(_ name: String, _ path: String) -> JSONValue {
         let parts = path.split(separator: "/")
         let collection = parts.firstIndex(of: "{\(name)}").flatMap { $0 > 0 ? String(parts[$0 - 1]) : nil } ?? ""
         let prefixes = [

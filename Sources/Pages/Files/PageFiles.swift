@@ -1,7 +1,8 @@
 import CPages
 package import Foundation
 
-/// The files of the pages by their paths: `Assets/sdk/pay.css`, `Templates/paid.mustache`, `Texts/en.json`.
+/// The files of the pages by their paths: `Assets/sdk/pay.css`, `Templates/paid.mustache`, `Texts/en.json`; and the
+/// documentation, `Docs/` and a path from the repository's root.
 package struct PageFiles: Sendable {
     private let contents: [String: Data]
     /// True where these are the files in the binary and no others.
@@ -15,7 +16,9 @@ package struct PageFiles: Sendable {
         var contents: [String: Data] = [:]
         var index: UInt = 0
         while let file = cpages_file_at(index)?.pointee {
-            contents[String(cString: file.path)] = Data(bytes: file.bytes, count: Int(file.count))
+            // The binary's own bytes, which stay where they are: nothing is copied or read before it is asked for.
+            contents[String(cString: file.path)] = Data(
+                bytesNoCopy: UnsafeMutableRawPointer(mutating: file.bytes), count: Int(file.count), deallocator: .none)
             index += 1
         }
         if let assets { contents.merge(Self.read(assets)) { $1 } }

@@ -20,7 +20,8 @@ extension Shape {
             optional: [
                 "sku": .string.noted("Required, but for a session."),
                 "platform": .words(Platform.self).noted("Required, but for a session."),
-            ]))
+            ])
+    ).shown(#"{"currency":"CNY","platform":"web","sku":"vip_month"}"#)
 
     /// The members of a checkout beside `sku` and `platform`, which only a session may leave out.
     static let checkoutMembers = object(
@@ -43,7 +44,7 @@ extension Shape {
             ).shown("null"),
         ])
 
-    static let retry = named("AnotherAttempt", retryMembers)
+    static let retry = named("AnotherAttempt", retryMembers).shown(#"{"platform":"web"}"#)
 
     private static let retryMembers = object(
         [:],

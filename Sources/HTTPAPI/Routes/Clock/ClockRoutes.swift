@@ -38,7 +38,8 @@ extension Shape {
             optional: [
                 "advance_seconds": .integer(1...157_680_000).orNull,
                 "to": .time.orNull.noted("Later than now, at most 5 years ahead of the real time."),
-            ]))
+            ])
+    ).shown(#"{"advance_seconds":2592000}"#)
 
     fileprivate static let clock = named(
         "Clock",
