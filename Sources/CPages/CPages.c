@@ -193,6 +193,9 @@ static const unsigned char Assets_portal_portal_js[] = {
 static const unsigned char Assets_portal_watch_js[] = {
 #embed "../Pages/Assets/portal/watch.js"
 };
+static const unsigned char Assets_sdk_accept_js[] = {
+#embed "../Pages/Assets/sdk/accept.js"
+};
 static const unsigned char Assets_sdk_client_js[] = {
 #embed "../Pages/Assets/sdk/client.js"
 };
@@ -237,6 +240,9 @@ static const unsigned char Assets_sdk_pay_apple_js[] = {
 };
 static const unsigned char Assets_sdk_pay_stripe_js[] = {
 #embed "../Pages/Assets/sdk/pay-stripe.js"
+};
+static const unsigned char Assets_sdk_pay_wechat_js[] = {
+#embed "../Pages/Assets/sdk/pay-wechat.js"
 };
 static const unsigned char Assets_sdk_pay_css[] = {
 #embed "../Pages/Assets/sdk/pay.css"
@@ -499,6 +505,9 @@ static const unsigned char Templates_tag_mustache[] = {
 static const unsigned char Templates_time_mustache[] = {
 #embed "../Pages/Templates/time.mustache"
 };
+static const unsigned char Templates_wechat_jsapi_mustache[] = {
+#embed "../Pages/Templates/wechat_jsapi.mustache"
+};
 static const unsigned char Texts_docs_en_json[] = {
 #embed "../Pages/Texts/docs.en.json"
 };
@@ -588,6 +597,7 @@ static const struct cpages_file files[] = {
     {"Assets/portal/card.js", Assets_portal_card_js, sizeof Assets_portal_card_js},
     {"Assets/portal/portal.js", Assets_portal_portal_js, sizeof Assets_portal_portal_js},
     {"Assets/portal/watch.js", Assets_portal_watch_js, sizeof Assets_portal_watch_js},
+    {"Assets/sdk/accept.js", Assets_sdk_accept_js, sizeof Assets_sdk_accept_js},
     {"Assets/sdk/client.js", Assets_sdk_client_js, sizeof Assets_sdk_client_js},
     {"Assets/sdk/define.js", Assets_sdk_define_js, sizeof Assets_sdk_define_js},
     {"Assets/sdk/dialog.js", Assets_sdk_dialog_js, sizeof Assets_sdk_dialog_js},
@@ -603,6 +613,7 @@ static const struct cpages_file files[] = {
     {"Assets/sdk/methods.js", Assets_sdk_methods_js, sizeof Assets_sdk_methods_js},
     {"Assets/sdk/pay-apple.js", Assets_sdk_pay_apple_js, sizeof Assets_sdk_pay_apple_js},
     {"Assets/sdk/pay-stripe.js", Assets_sdk_pay_stripe_js, sizeof Assets_sdk_pay_stripe_js},
+    {"Assets/sdk/pay-wechat.js", Assets_sdk_pay_wechat_js, sizeof Assets_sdk_pay_wechat_js},
     {"Assets/sdk/pay.css", Assets_sdk_pay_css, sizeof Assets_sdk_pay_css},
     {"Assets/sdk/paydesk.d.ts", Assets_sdk_paydesk_d_ts, sizeof Assets_sdk_paydesk_d_ts},
     {"Assets/sdk/paydesk.js", Assets_sdk_paydesk_js, sizeof Assets_sdk_paydesk_js},
@@ -690,6 +701,7 @@ static const struct cpages_file files[] = {
     {"Templates/subscription.mustache", Templates_subscription_mustache, sizeof Templates_subscription_mustache},
     {"Templates/tag.mustache", Templates_tag_mustache, sizeof Templates_tag_mustache},
     {"Templates/time.mustache", Templates_time_mustache, sizeof Templates_time_mustache},
+    {"Templates/wechat_jsapi.mustache", Templates_wechat_jsapi_mustache, sizeof Templates_wechat_jsapi_mustache},
     {"Texts/docs.en.json", Texts_docs_en_json, sizeof Texts_docs_en_json},
     {"Texts/docs.zh-Hans.json", Texts_docs_zh_Hans_json, sizeof Texts_docs_zh_Hans_json},
     {"Texts/en.json", Texts_en_json, sizeof Texts_en_json},

@@ -60,6 +60,7 @@ package final class Gateway: Sendable {
     package let orders: Orders
     let paymentAttempts: PaymentAttempts
     let paymentOpening: PaymentOpening
+    package let payerAuthorizations: PayerAuthorizations
     package let payPages: PayPages
     package let people: People
     package let portal: Portal
@@ -166,7 +167,8 @@ package final class Gateway: Sendable {
         externalReporting = ExternalReporting(settlements: settlements, logger: logger)
         accounts = Accounts(store: access, settlements: settlements, providers: providers, logger: logger)
         attention = Attention(store: access, accounts: accounts)
-        contracts = Contracts(store: access, orders: orders, keyRing: keyRing, publicURL: settings.publicURL)
+        contracts = Contracts(
+            store: access, orders: orders, keyRing: keyRing, publicURL: settings.publicURL, time: time.real)
         paymentAttempts = PaymentAttempts(settlements: settlements)
         paymentOpening = PaymentOpening(settlements: settlements, contracts: contracts, random: random, logger: logger)
         mandateSetups = MandateSetups(settlements: settlements, contracts: contracts, logger: logger)
@@ -184,6 +186,9 @@ package final class Gateway: Sendable {
         sessions = Sessions(
             settlements: settlements, ids: ids, random: random, time: time.real,
             publicURL: settings.publicURL)
+        payerAuthorizations = PayerAuthorizations(
+            store: access, accounts: accounts, keyRing: keyRing, random: random, publicURL: settings.publicURL,
+            time: time.real, logger: logger)
         sessionRules = SessionRules(store: access, registry: registry, settings: settings)
         let sessionOffers = SessionOffers(
             store: access, accounts: accounts, secrets: settlements.billing.secrets, time: time)

@@ -51,6 +51,8 @@ package enum GatewayError: Error, Sendable, Equatable {
     case orderNotOpen
     /// The order of a contract or QR code is not open any more.
     case contractGone
+    /// The order is open, and its newest contract is too old for the wallet; another attempt makes a new one.
+    case instructionExpired
     case purchaseBelongsToAnotherUser
     case purchaseRevoked
     case requestInProgress

@@ -16,17 +16,22 @@ public struct PaymentAttempt: Sendable {
     public let appleProductIDs: [String]
     /// The user's UUID for StoreKit's `appAccountToken`; nil unless the provider sells Apple products.
     public let appAccountToken: String?
-    /// The contract types that the client accepts.
+    /// The contract types that the client accepts, without those that its platform or the SKU rules out.
+    ///
+    /// A provider makes the first of its ``PaymentProvider/orderedContractTypes`` that is among them.
     public let accepts: Set<ContractType>
     /// The payer's IP address, the same in every repetition; nil where it is unknown.
     public let payerAddress: String?
     /// The mandate that the payment is to leave behind; nil for a payment that happens once.
     public let mandate: MandateRequest?
+    /// The payer as a wallet knows them, the same in every repetition; nil where no wallet needs it.
+    public let payer: WalletPayer?
 
     public init(
         payment: ID<Payment>, order: ID<Order>, amount: Money, title: String, platform: Platform, returnURL: String?,
         expiresAt: Timestamp, appleProductIDs: [String] = [], appAccountToken: String? = nil,
-        accepts: Set<ContractType>, payerAddress: String? = nil, mandate: MandateRequest? = nil
+        accepts: Set<ContractType>, payerAddress: String? = nil, mandate: MandateRequest? = nil,
+        payer: WalletPayer? = nil
     ) {
         self.payment = payment
         self.order = order
@@ -40,6 +45,7 @@ public struct PaymentAttempt: Sendable {
         self.accepts = accepts
         self.payerAddress = payerAddress
         self.mandate = mandate
+        self.payer = payer
     }
 
     /// Returns the payer's address for a service that compares it with its own observation.

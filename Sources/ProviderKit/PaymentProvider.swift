@@ -27,6 +27,9 @@ public protocol PaymentProvider: Sendable {
     /// The contract types that this account makes with its settings; a subset of the manifest's.
     var contractTypes: Set<ContractType> { get }
 
+    /// The contract types of this account, the one first that it makes where a client accepts several.
+    var orderedContractTypes: [ContractType] { get }
+
     /// Returns the reason why this account can never charge exactly this amount: its currency, its last digits, or its
     /// bounds; nil where it can, as far as is known without a call.
     ///
@@ -61,6 +64,8 @@ extension PaymentProvider {
     public static func isTest(_ settings: ProviderSettings) -> Bool { false }
 
     public var contractTypes: Set<ContractType> { Set(manifest.contractTypes) }
+
+    public var orderedContractTypes: [ContractType] { contractTypes.sorted { $0.rawValue < $1.rawValue } }
 
     public func amountFault(_ amount: Money) -> AmountFault? {
         guard manifest.currencies.isEmpty || manifest.currencies.contains(amount.currency) else { return .currency }

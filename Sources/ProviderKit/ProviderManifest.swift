@@ -52,6 +52,8 @@ public struct ProviderManifest: Sendable, Equatable {
     /// True where the provider takes the time of its service from ``ProviderContext/businessTime``, as a service that it
     /// plays itself; false where the service keeps the real time.
     public var followsBusinessTime: Bool
+    /// The seconds for which the service lets a payment wait for its payer, at most; nil for no such end.
+    public var longestWait: Int64?
     public var settings: SettingsSchema
 
     public init(
@@ -59,7 +61,7 @@ public struct ProviderManifest: Sendable, Equatable {
         goods: Goods = .anything, recurring: Bool = false, mandates: Bool = false,
         cancel: Cancellation, refunds: Refunds,
         notifications: [NotificationMethod], instruments: [InstrumentForm] = [], developmentOnly: Bool = false,
-        followsBusinessTime: Bool = false, settings: SettingsSchema
+        followsBusinessTime: Bool = false, longestWait: Int64? = nil, settings: SettingsSchema
     ) {
         self.kind = kind
         self.displayName = displayName
@@ -74,6 +76,7 @@ public struct ProviderManifest: Sendable, Equatable {
         self.instruments = instruments
         self.developmentOnly = developmentOnly
         self.followsBusinessTime = followsBusinessTime
+        self.longestWait = longestWait
         self.settings = settings
     }
 }

@@ -20,6 +20,8 @@ package struct SelectionNeed: Sendable {
     package var user: String
     /// The environment that an account must have; nil for any.
     package var environment: Environment?
+    /// True where Apple leaves the sale of the SKU to others: it is physical, or sold outside of the App Store.
+    package var mayLeaveStore = false
 
     package init(
         sku: String, kind: SKU.Kind, sellsOnePeriod: Bool, hasAppleProducts: Bool, quantity: Int64, amount: Money,
@@ -35,6 +37,13 @@ package struct SelectionNeed: Sendable {
         self.accepts = accepts
         self.provider = provider
         self.user = user
+    }
+}
+
+extension SelectionNeed {
+    /// Returns whether platform and SKU leave a contract type.
+    package func leaves(_ type: ContractType) -> Bool {
+        type.fits(platform) && (mayLeaveStore || !type.isApplesOwn(on: platform))
     }
 }
 
@@ -113,20 +122,31 @@ package enum Selection {
         let renews =
             need.kind != .subscription || manifest.recurring || need.sellsOnePeriod
             || (need.isManaged && chargesMandates(account.provider))
+        let asked = account.provider.contractTypes.intersection(need.accepts)
+        let fitting = asked.filter { $0.fits(need.platform) }
         let rules: [(SelectionRefusal, Bool)] = [
             (.provider, isNamed), (.disabled, account.enabled && routing.weight > 0),
-            (.platform, allows(routing.platforms, need.platform)),
+            (.platform, allows(routing.platforms, need.platform) && (asked.isEmpty || !fitting.isEmpty)),
             (.environment, need.environment.map { $0 == account.environment } ?? true),
             (
                 .currency,
                 allows(routing.currencies, need.amount.currency) && allows(manifest.currencies, need.amount.currency)
             ),
-            (.sku, allows(routing.skus, need.sku) && sellsGoods(manifest.goods, need)),
+            (
+                .sku,
+                allows(routing.skus, need.sku) && sellsGoods(manifest.goods, need)
+                    && (fitting.isEmpty || fitting.contains(where: need.leaves))
+            ),
             (.amount, isWithin && isCharged), (.notRecurring, renews),
-            (.accept, !account.provider.contractTypes.isDisjoint(with: need.accepts)),
+            (.accept, !asked.isEmpty),
             (.unavailable, Self.isCharged(account, need, among: accounts, whateverAmount: whateverAmount)),
         ]
         return rules.first { !$0.1 }?.0
+    }
+
+    /// Returns the account's contract types that this need leaves, the one first that a checkout gets.
+    package static func contractTypes(of account: ConfiguredAccount, for need: SelectionNeed) -> [ContractType] {
+        account.provider.orderedContractTypes.filter { need.accepts.contains($0) && need.leaves($0) }
     }
 
     private static func chargesMandates(_ provider: any PaymentProvider) -> Bool {

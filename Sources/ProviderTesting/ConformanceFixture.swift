@@ -13,6 +13,8 @@ final class ConformanceFixture: Sendable {
     let manifest: ProviderManifest
     let transcript: Transcript
     let ids: IDSource
+    /// The payer whom the first of the account's contract types needs; nil where it needs none.
+    private let walletPayer: WalletPayer?
     private let counter = Mutex(0)
 
     /// - Parameter seed: two environments with the same seed make the same ids.
@@ -36,7 +38,9 @@ final class ConformanceFixture: Sendable {
         self.book = book
         self.transcript = transcript
         ids = IDSource(time: clock.time, random: random)
-        manifest = try rehearsal.makeProvider(self.context, upstream: .normal).manifest
+        let provider = try rehearsal.makeProvider(self.context, upstream: .normal)
+        manifest = provider.manifest
+        walletPayer = provider.rehearsedPayer(among: provider.contractTypes)
     }
 
     /// Makes the account's provider in a new process, at a payment service with this behaviour.
@@ -124,7 +128,7 @@ extension ConformanceFixture {
             platform: isApple ? .ios : .web, returnURL: "https://app.example/done",
             expiresAt: clock.now.adding(seconds: 1_800), appleProductIDs: isApple ? ["com.example.month"] : [],
             appAccountToken: isApple ? "0190c6f2-8d3a-4b7e-9c55-0f1e2d3c4b5a" : nil,
-            accepts: Set(ContractType.allCases))
+            accepts: Set(ContractType.allCases), payer: walletPayer)
     }
 
     func reference(_ attempt: PaymentAttempt, _ opened: OpenedPayment? = nil) -> ProviderReference {

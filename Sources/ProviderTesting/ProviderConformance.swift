@@ -3,7 +3,7 @@ import ProviderKit
 /// Runs a provider through everything that Paydesk relies on, and reports what does not hold.
 ///
 /// The provider's manifest decides which checks apply; a check that applies and examines nothing is red. The kit's third
-/// version also examines mandates, where the manifest has them.
+/// version also examines mandates, where the manifest has them, its fourth the types of an account and wallets' payers.
 public struct ProviderConformance: Sendable {
     private let subject: String
     private let seed: UInt64?
@@ -36,7 +36,8 @@ public struct ProviderConformance: Sendable {
     }
 
     static let checks: [Check] =
-        Check.manifest + Check.opening + Check.querying + Check.cancelling + Check.refunding + Check.notifications
+        Check.manifest + Check.opening + Check.choosing + Check.querying + Check.cancelling + Check.refunding
+        + Check.notifications
         + Check.signatures + Check.strangers + Check.unknowns + Check.orders + Check.troubles + Check.answers
         + Check.crashes + Check.pages + mandateChecks + Check.secrecy
 

@@ -81,12 +81,13 @@ extension ProviderFixture {
     public func attempt(
         _ amount: Money = Self.price, title: String = "VIP monthly", platform: Platform = .web,
         returnURL: String? = Self.returnURL, expires: Int64 = 1_800,
-        accepts: Set<ContractType> = Set(ContractType.allCases), payerAddress: String? = nil
+        accepts: Set<ContractType> = Set(ContractType.allCases), payerAddress: String? = nil,
+        payer: WalletPayer? = nil
     ) -> PaymentAttempt {
         PaymentAttempt(
             payment: ids.make(), order: ids.make(), amount: amount, title: title, platform: platform,
             returnURL: returnURL, expiresAt: clock.now.adding(seconds: expires), accepts: accepts,
-            payerAddress: payerAddress)
+            payerAddress: payerAddress, payer: payer)
     }
 
     /// The reference of an attempt's payment.

@@ -44,7 +44,7 @@ class KeepRedirects(urllib.request.HTTPRedirectHandler):
 class Desk:
     """One server process with a folder of its own, and the database at an address, else a SQLite file in that folder."""
 
-    def __init__(self, binary: str, database: str = "") -> None:
+    def __init__(self, binary: str, database: str = "", accounts: dict[str, dict[str, Any]] | None = None) -> None:
         self.binary, self.port, self.users = str(Path(binary).resolve()), free_port(), 0
         self.database, self.keys = database, 0
         self.url, self.secret = f"http://127.0.0.1:{self.port}", secrets.token_hex(32)
@@ -63,6 +63,8 @@ class Desk:
             assert SQLITE in text, "the shipped settings name another database"
             text = text.replace(SQLITE, f'url: "{database}"')
         settings.write_text(text, encoding="utf-8")
+        for name, account in (accounts or {}).items():
+            (self.home / "Config" / "providers" / f"{name}.yaml").write_text(json.dumps({"account": name, "enabled": True, "notify_token": "", **account}), encoding="utf-8")
         self.run("migrate")
         self.admin = json.loads(self.run("keys", "create", "--name", "browsers", "--scopes", "admin", "--json"))["key"]
         self.start()

@@ -74,6 +74,46 @@ struct PaymentContractTests {
                 """)
     }
 
+    private static let wechatApp = PaymentInstruction.wechatApp(
+        WeChatAppParameters(
+            appid: "wx1", partnerid: "1900", prepayid: "wx2", package: "Sign=WXPay", noncestr: "N",
+            timestamp: "1736860000", sign: "s="))
+    private static let wechatJSAPI = PaymentInstruction.wechatJSAPI(
+        WeChatJSAPIParameters(
+            appId: "wx1", timeStamp: "1736860000", nonceStr: "N", package: "prepay_id=wx2", signType: "RSA",
+            paySign: "s="))
+
+    @Test func `a prepay id lives for two hours, and nothing else ends before its order`() {
+        for instruction in [Self.wechatApp, Self.wechatJSAPI] {
+            #expect(instruction.expiresAt == Timestamp(1_736_867_200))
+        }
+        for instruction in [Self.qr, Self.url, Self.stripe, .alipayApp(orderString: "a"), .none] {
+            #expect(instruction.expiresAt == nil)
+        }
+    }
+
+    @Test(
+        arguments: [
+            (.alipayApp, [.ios, .android], [.ios]),
+            (.wechatApp, [.ios, .android], [.ios]), (.wechatJSAPI, [.web], []),
+            (.url, Platform.allCases, []), (.qr, Platform.allCases, []),
+        ] as [(ContractType, [Platform], [Platform])])
+    func `platforms rule out what their clients cannot act on, and Apple what it sells itself`(
+        type: ContractType, fitting: [Platform], apples: [Platform]
+    ) {
+        #expect(Platform.allCases.filter(type.fits) == Platform.allCases.filter(fitting.contains))
+        #expect(Platform.allCases.filter(type.isApplesOwn) == apples)
+    }
+
+    @Test(arguments: [
+        ("oUpF8uMuAJO_M2pxb1Q9zNjWeS6o", true), ("o", true), ("-_", true), (String(repeating: "o", count: 128), true),
+        (String(repeating: "o", count: 129), false), ("", false), ("o p", false), ("oé", false), ("o\n", false),
+        ("o/../x", false),
+    ])
+    func `an openid has letters, digits, hyphens and underscores`(text: String, isOne: Bool) {
+        #expect(WalletPayer.isOpenID(text) == isOne)
+    }
+
     @Test(
         arguments: [
             (
@@ -87,6 +127,20 @@ struct PaymentContractTests {
             ),
             (url, .url, #"{"checkout_url":"https://pay.example/c?a=1&b=2","type":"url"}"#),
             (qr, .qr, #"{"checkout_url":"weixin://wxpay/x","type":"qr"}"#),
+            (
+                .alipayApp(orderString: "app_id=1&sign=a%2Fb"), .alipayApp,
+                #"{"alipay_app":{"order_string":"app_id=1&sign=a%2Fb"},"type":"alipay_app"}"#
+            ),
+            (
+                wechatApp, .wechatApp,
+                #"{"type":"wechat_app","wechat_app":{"appid":"wx1","noncestr":"N","package":"Sign=WXPay","#
+                    + #""partnerid":"1900","prepayid":"wx2","sign":"s=","timestamp":"1736860000"}}"#
+            ),
+            (
+                wechatJSAPI, .wechatJSAPI,
+                #"{"type":"wechat_jsapi","wechat_jsapi":{"appId":"wx1","nonceStr":"N","package":"prepay_id=wx2","#
+                    + #""paySign":"s=","signType":"RSA","timeStamp":"1736860000"}}"#
+            ),
             (.none, .none, #"{"type":"none"}"#),
         ] as [(PaymentInstruction, ContractType, String)])
     func `an instruction is stored and read back as itself`(
@@ -100,7 +154,8 @@ struct PaymentContractTests {
     @Test(
         arguments: [
             "{}", #"{"type":"apple_pay"}"#, #"{"type":"card"}"#, #"{"type":null}"#, #"{"type":"url"}"#,
-            #"{"type":"qr"}"#,
+            #"{"type":"qr"}"#, #"{"type":"alipay_app"}"#, #"{"type":"alipay_app","alipay_app":{}}"#,
+            #"{"type":"wechat_app","wechat_jsapi":{}}"#, #"{"type":"wechat_jsapi","wechat_jsapi":{"appId":"wx1"}}"#,
             #"{"type":"stripe"}"#, #"{"type":"stripe","stripe":{"publishable_key":"pk"}}"#,
             #"{"type":"apple_iap","product_ids":["a"],"hint":"h"}"#,
             #"{"type":"apple_iap","app_account_token":"t","hint":"h"}"#,

@@ -8,7 +8,7 @@ struct SKUTests {
         "client_fallback":true,"consumption":"no_preference","description":"d","duration_days":30,"grace_days":5,"id":"vip_month",\
         "kind":"non_renewing","localizations":{"en":{"description":"e","name":"VIP"},"zh-Hans":{"name":"会员"}},\
         "name":"Month","number":0,"offers":[{"audience":"lapsed","id":"back","once":true,"product_id":"vip"}],"on_refund":"keep","once":"running","one_period_elsewhere":true,\
-        "options":[{"days":7,"prices":[{"currency":"CNY","value":990}]}],"period":{"count":2,"unit":"month"},"plan_code":"monthly",\
+        "options":[{"days":7,"prices":[{"currency":"CNY","value":990}]}],"period":{"count":2,"unit":"month"},"physical":true,"plan_code":"monthly",\
         "prices":[{"currency":"CNY","value":3990},{"currency":"USD","value":599}],"rank":10,"renewal":"one_period","stack_group":"S",\
         "stacking":"none","subscribe_id":1001,"tier":"VIP","trial_days":7,"units":{"coins":100}}
         """
@@ -16,7 +16,7 @@ struct SKUTests {
     private static let leastWritten = """
         {"active":true,"apple_product_ids":[],"attributes":{},"client_fallback":false,"consumption":"ignore",\
         "description":"","grace_days":3,"id":"a","kind":"consumable","localizations":{},"name":"A","number":0,"offers":[],"on_refund":"revoke","once":"ever",\
-        "one_period_elsewhere":false,"options":[],"prices":[],"rank":0,"renewal":"store_only","stack_group":"a","stacking":"none","tier":"",\
+        "one_period_elsewhere":false,"options":[],"physical":false,"prices":[],"rank":0,"renewal":"store_only","stack_group":"a","stacking":"none","tier":"",\
         "trial_days":0,"units":{}}
         """
 
@@ -32,7 +32,7 @@ struct SKUTests {
         #expect(try sku.options.first?.prices == [money("9.90 CNY")])
         #expect(sku.units == ["coins": 100])
         #expect(sku.attributes == ["a": .array([.integer(1), .null, .string("x")]), "range": .number(2.5)])
-        #expect(sku.clientFallback && sku.renewal == .onePeriod && !sku.active)
+        #expect(sku.clientFallback && sku.renewal == .onePeriod && sku.physical && !sku.active)
         #expect(sku.stacking == .none && sku.stackGroup == "S" && sku.onRefund == .keep)
         #expect(sku.period == BillingPeriod(unit: .month, count: 2))
         #expect(sku.consumption == .noPreference && sku.once == .running)

@@ -66,7 +66,9 @@ struct WireNameTests {
 
     @Test func `contracts and sources are written as the API names them`() {
         #expect(
-            ContractType.allCases.map(\.rawValue) == ["apple_iap", "stripe", "url", "qr", "apple_pay", "none"])
+            ContractType.allCases.map(\.rawValue) == [
+                "apple_iap", "stripe", "url", "qr", "apple_pay", "alipay_app", "wechat_app", "wechat_jsapi", "none",
+            ])
         #expect(ContractType.base == [.appleIAP, .stripe, .url, .qr])
         #expect(
             Set(Grant.SourceKind.allCases.map(\.rawValue))

@@ -24,7 +24,8 @@ struct AuthorizationTests {
         "POST /v1/admin/console/session", "DELETE /v1/admin/console/session",
         // A page's caller is the session of its cookie.
         "GET /pay/{token}", "GET /pay/s", "GET /pay/s/{session}", "POST /pay/s/{session}",
-        "GET /pay/s/{session}/qr.svg", "GET /pay/s/{session}/qr.png", "GET /assets/{name}/{file}",
+        "GET /pay/s/{session}/qr.svg", "GET /pay/s/{session}/qr.png", "GET /pay/s/{session}/wechat",
+        "GET /assets/{name}/{file}",
         "GET /portal/{token}", "GET /portal/s", "GET /portal/s/{session}", "POST /portal/s/{session}",
         "GET /portal/s/{session}/orders/{id}", "POST /portal/s/{session}/orders/{id}",
         "GET /portal/s/{session}/subscriptions/{id}", "POST /portal/s/{session}/subscriptions/{id}",

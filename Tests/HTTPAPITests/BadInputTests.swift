@@ -55,6 +55,11 @@ struct BadInputTests {
         Bad("types as a text", Counter.ask(#","accept":"url""#), field: "accept"),
         Bad("no known type", Counter.ask(#","accept":["carrier_pigeon"]"#), 422, "no_provider_available"),
         Bad("a type as a number", Counter.ask(#","accept":["url",1]"#), field: "accept[1]"),
+        Bad("an app id as a number", Counter.ask(#","app_id":1"#), field: "app_id"),
+        Bad("an app id that is none", Counter.ask(#","app_id":"wx bad""#), field: "app_id"),
+        Bad("a payer as a text", Counter.ask(#","payer":"o""#), field: "payer"),
+        Bad("an openid as a number", Counter.ask(#","payer":{"wechat_openid":1}"#), field: "payer.wechat_openid"),
+        Bad("an openid that is none", Counter.ask(#","payer":{"wechat_openid":"o p"}"#), field: "payer.wechat_openid"),
         Bad("metadata of numbers", Counter.ask(#","metadata":{"k":1}"#), field: "metadata.k"),
         Bad(
             "too long metadata", Counter.ask(#","metadata":{"k":"\#(String(repeating: "x", count: 1_001))"}"#),

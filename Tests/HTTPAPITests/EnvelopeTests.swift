@@ -31,7 +31,7 @@ struct EnvelopeTests {
         (.purchaseBelongsToAnotherUser, 409, "purchase_belongs_to_another_user"),
         (.purchaseRevoked, 409, "purchase_revoked"), (.insufficientBalance, 409, "insufficient_balance"),
         (.alreadyOwned, 409, "already_owned"), (.orderNotOpen, 409, "order_not_open"),
-        (.contractGone, 410, "order_not_open"),
+        (.contractGone, 410, "order_not_open"), (.instructionExpired, 410, "order_not_open"),
         (.requestInProgress, 409, "request_in_progress"), (.conflict(reason: "taken", resource: "x"), 409, "conflict"),
         (.payloadTooLarge, 413, "payload_too_large"), (.unsupportedMediaType, 415, "unsupported_media_type"),
         (.headersTooLarge, 431, "headers_too_large"), (.idempotencyKeyReused, 422, "idempotency_key_reused"),

@@ -195,6 +195,28 @@ test("accept is what has an exit", async () => {
   assert.equal(none.requests.length, 0);
 });
 
+test("an exit of a wallet puts its type into accept, with the app id and the payer in both checkouts", async () => {
+  const more = { app_id: "wx2421b1c4370ec43b", payer: { wechat_openid: "oUpF8uMuAJO_M2pxb1Q9zNjWeS6o" } };
+  const { desk, requests } = played(request => (request.method === "GET" ? orderOf({ status: "paid" }) : contractOf("wechat_app")));
+  const seen = [];
+  await desk.checkout({ sku: "vip_month", platform: "android", ...more }, { apple_iap: null, stripe: null, url: null, qr: null, alipay_app: () => undefined, wechat_app: contract => void seen.push(contract.wechat_app) });
+  assert.deepEqual(requests[0].body, { sku: "vip_month", platform: "android", accept: ["alipay_app", "wechat_app"], ...more });
+  assert.deepEqual(seen, [contractOf("wechat_app").wechat_app]);
+  const again = played(() => contractOf("wechat_app"));
+  await again.desk.attempt("ord_1", { platform: "android", accept: ["wechat_app"], ...more }, null);
+  assert.deepEqual(again.requests[0].body, { platform: "android", accept: ["wechat_app"], ...more });
+});
+
+test("a type of a newer server goes to `unknown`, or nowhere", async () => {
+  const pigeon = contractOf("carrier_pigeon", { carrier_pigeon: { loft: 7 } });
+  const answer = request => (request.method === "GET" ? orderOf() : pigeon);
+  const seen = [];
+  const known = played(answer);
+  const outcome = await known.desk.checkout({ sku: "vip_month", accept: ["carrier_pigeon"] }, { unknown: (type, json) => { seen.push([type, json]); return "left"; } });
+  assert.deepEqual([outcome.status, seen], ["left", [["carrier_pigeon", pigeon]]]);
+  assert.equal((await played(answer).desk.checkout({ sku: "vip_month" })).status, "left");
+});
+
 test("the outcome is the order's", async () => {
   const table = [["paid", "none", "paid"], ["partially_refunded", "none", "paid"], ["refunded", "none", "paid"], ["closed", "none", "closed"], ["open", "retry", "failed"]];
   for (const [status, next_action, expected] of table) {

@@ -62,9 +62,9 @@ const typedPass = { kind: "non_renewing", id: "p", name: "P", description: "", t
 
 test("a SKU that is typed has the fields of its kind alone", () => {
   const pass = skuOf(typedPass);
-  assert.deepEqual(newBody(pass), { id: "p", name: "P", kind: "non_renewing", tier: "VIP", rank: 20, duration_days: 30, prices: [{ currency: "CNY", value: 1234 }], client_fallback: false });
+  assert.deepEqual(newBody(pass), { id: "p", name: "P", kind: "non_renewing", tier: "VIP", rank: 20, duration_days: 30, prices: [{ currency: "CNY", value: 1234 }], physical: false, client_fallback: false });
   const coins = skuOf({ ...typedPass, kind: "consumable", "units[0].name": "coins", "units[0].value": "100" });
-  assert.deepEqual(newBody(coins), { id: "p", name: "P", kind: "consumable", prices: [{ currency: "CNY", value: 1234 }], units: { coins: 100 } });
+  assert.deepEqual(newBody(coins), { id: "p", name: "P", kind: "consumable", prices: [{ currency: "CNY", value: 1234 }], units: { coins: 100 }, physical: false });
   const lengths = skuOf({ ...typedPass, "options[0].days": "7", "options[0].prices[0].currency": "USD", "options[0].prices[0].value": "1.99" });
   assert.deepEqual(lengths.options, [{ days: 7, prices: [{ currency: "USD", value: 199 }] }]);
 });

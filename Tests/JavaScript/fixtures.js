@@ -57,10 +57,16 @@ export function contractOf(type, more = {}) {
       url: { provider: "paypal_main", checkout_url: "https://paypal.example/checkoutnow?token=EC-5kQ2mN8x" },
       stripe: { provider: "stripe_main", stripe: { publishable_key: "pk_test_x", client_secret: "pi_x_secret_y" } },
       apple_pay: { provider: "apple_pay_main", apple_pay: { merchant_identifier: "merchant.com.example", country_code: "CN", currency_code: "CNY", supported_networks: ["visa"], merchant_capabilities: ["supports3DS"], total: { label: "Aurora", amount: "39.90" }, application_data: "nUeK" } },
+      wechat_jsapi: { provider: "wechat_main", wechat_jsapi: { appId: "wx2421b1c4370ec43b", timeStamp: "1795680000", nonceStr: "e61463f8efa94090b1f366cccfbbb444", package: "prepay_id=wx201410272009395522657a690389285100", signType: "RSA", paySign: "oR9d8PuhnIc+YZ8cBHFCwfgpaK9gd7vaRvkYD7rthRAZ==" } },
+      wechat_app: { provider: "wechat_main", wechat_app: { appid: "wxd930ea5d5a258f4f", partnerid: "1900000109", prepayid: "wx201410272009395522657a690389285100", package: "Sign=WXPay", noncestr: "e61463f8efa94090b1f366cccfbbb444", timestamp: "1795680000", sign: "oR9d8PuhnIc==" } },
+      alipay_app: { alipay_app: { order_string: "app_id=2021000000000000&sign=x" } },
       apple_iap: { provider: "apple-iap", product_ids: ["com.example.vip.month"], app_account_token: "715da2ef-82e8-41ad-be13-00821e5f74a0" },
     }[type], ...more,
   };
 }
+
+/** WeChat's browser. */
+export const WECHAT = "Mozilla/5.0 (iPhone; CPU iPhone OS 18_0 like Mac OS X) AppleWebKit/605.1.15 Mobile/15E148 MicroMessenger/8.0.50 NetType/WIFI Language/zh_CN";
 
 const granted = { expires_at: NOW + 30 * 86400, perpetual: false, units: {} };
 const paidOrder = more => orderOf({ status: "paid", next_action: "none", paid_at: NOW - 5, charged: money(3990), refunded: money(0), ...more }, { status: "succeeded" });
@@ -80,6 +86,7 @@ export const states = {
   qr: [running("qr")], "qr-wechat": [{ ...running("qr", { provider: "wechat_main", checkout_url: "weixin://wxpay/bizpayurl?pr=p4lpSuKzz" }) }],
   redirect: [running("url")], stripe: [running("stripe")], "stripe-sandbox": [running("stripe", { stripe: { publishable_key: "pk_sandbox_x", client_secret: "x" } })],
   apple_pay: [running("apple_pay")], apple_iap: [running("apple_iap")],
+  wechat_jsapi: [running("wechat_jsapi"), { agent: WECHAT }], "wechat_jsapi-elsewhere": [running("wechat_jsapi")],
   checking: [{ state: "checking", order: orderOf({ next_action: "wait" }, { status: "unknown" }), contract: contractOf("qr") }],
   paid: [{ state: "paid", order: paidOrder(), granted }], "paid-for-good": [{ state: "paid", skus: ["walkie"], chosen: { sku: "walkie", days: null }, order: paidOrder({ sku: "walkie", amount: money(123456789), charged: money(123456789) }), granted: { expires_at: null, perpetual: true, units: {} } }],
   "paid-coins": [{ state: "paid", order: paidOrder({ sku: "coins", quantity: 3, amount: money(3), charged: money(3) }), granted: { expires_at: null, perpetual: false, units: { coins: 3 } }, return_url: null }],
@@ -100,7 +107,7 @@ export function factsOf(name, lang, more = {}) {
   const session = bare.includes(name) ? { branding: sessionOf(lang).branding } : sessionOf(lang, members);
   return {
     session, state: members.state ?? "methods", reason: session.reason ?? null, products: productsOf(lang), methods, alert: null, t: texts[lang], locale: lang,
-    place: { agent: "", can: () => false, base: "", address: bare.includes(name) ? null : `/pay/s/${session.id}`, zone: "Asia/Shanghai" }, now: NOW, ...given, ...more,
+    place: { agent: given?.agent ?? "", can: () => false, base: "", address: bare.includes(name) ? null : `/pay/s/${session.id}`, zone: "Asia/Shanghai" }, now: NOW, ...given, ...more,
   };
 }
 

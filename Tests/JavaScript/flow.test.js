@@ -5,11 +5,11 @@ import { PaydeskError } from "../../Sources/Pages/Assets/sdk/errors.js";
 import { Acts, reasonOf } from "../../Sources/Pages/Assets/sdk/flow-acts.js";
 import { Flow } from "../../Sources/Pages/Assets/sdk/flow.js";
 import { read } from "./dom.js";
-import { NOW, contextOf, contractOf, factsOf, methods, orderOf, productsOf, sessionOf, templates, texts } from "./fixtures.js";
+import { NOW, WECHAT, contextOf, contractOf, factsOf, methods, orderOf, productsOf, sessionOf, templates, texts } from "./fixtures.js";
 import { render } from "./mustache.js";
 
 /** A page of the server in a state, taken over by a flow whose server is `world`. */
-function page(world, { name = "methods", lang = "en", can = () => true, choice = null } = {}) {
+function page(world, { name = "methods", lang = "en", can = () => true, choice = null, agent = "" } = {}) {
   const main = read(render("cashier", contextOf(name, lang), templates)).querySelector("main");
   const log = { left: [], offline: [], changed: [], ended: [], choices: [], failed: [], calls: [] };
   const call = (what, act) => async (...given) => {
@@ -31,7 +31,7 @@ function page(world, { name = "methods", lang = "en", can = () => true, choice =
   const flow = new Flow({
     desk, t: texts[lang], locale: lang,
     host: {
-      main, csrf: "csrf", place: { agent: "", can, base: "", address: `/pay/s/${sessionOf(lang).id}`, zone: "UTC" }, leave: address => log.left.push(address), ended: error => log.ended.push(error), offline: on => log.offline.push(on),
+      main, csrf: "csrf", place: { agent, can, base: "", address: `/pay/s/${sessionOf(lang).id}`, zone: "UTC" }, leave: address => log.left.push(address), ended: error => log.ended.push(error), offline: on => log.offline.push(on),
       changed: state => log.changed.push(state), failed: error => log.failed.push(error), returnURL: () => "https://pay.example/pay/s/ses_1", choice: () => view, plan: () => false, mountPoint: where => where,
       choose: next => {
         view = next;
@@ -410,4 +410,61 @@ test("closing Apple's sheet leads to the methods without an alert", async () => 
   sheet.current.oncancel({});
   await until(() => p.state() === "methods");
   assert.equal(p.alert(), null);
+});
+
+// WeChat
+
+const sheet = { account: "wechat_main", kind: "wechat_pay", display_name: "WeChat Pay", type: "wechat_jsapi" };
+
+test("inside WeChat its account has its sheet, and the others stay", async () => {
+  const world = { session: sessionOf("en"), methods: [...methods, sheet] };
+  const p = page(world, { agent: WECHAT });
+  p.flow.drawn = "";
+  await p.flow.ask();
+  const shown = p.main.querySelectorAll('[data-action="method"]').map(each => `${each.dataset.account}:${each.dataset.type}`);
+  assert.equal(shown[0], "wechat_main:wechat_jsapi");
+  assert.ok(!shown.includes("wechat_main:qr") && shown.includes("paypal_main:url"));
+  assert.equal(p.main.querySelector('[data-note="in_wechat"]'), null);
+});
+
+test("where WeChat did not name the payer, the page has to be opened in a browser", async () => {
+  for (const [agent, offered, reason] of [[WECHAT, [], "in_wechat"], [WECHAT, methods.filter(each => each.kind === "wechat_pay"), "in_wechat"], ["", [], "no_account"], ["", [sheet], "no_account"]]) {
+    const p = page({ session: sessionOf("en"), methods: offered }, { agent });
+    p.flow.drawn = "";
+    await p.flow.ask();
+    assert.deepEqual([p.state(), p.main.dataset.reason], ["unavailable", reason]);
+  }
+});
+
+test("WeChat's answer is shown, and the order decides", async () => {
+  for (const [said, reason, state] of [["ok", undefined, "checking"], ["cancel", "cancelled", "wechat_jsapi"], ["fail", "failed", "wechat_jsapi"], ["fail_no permission", "failed", "wechat_jsapi"]]) {
+    const sent = [];
+    globalThis.WeixinJSBridge = { invoke: (name, request, answer) => { sent.push([name, request]); queueMicrotask(() => answer({ err_msg: `get_brand_wcpay_request:${said}` })); } };
+    const world = { session: running("wechat_jsapi") };
+    const p = page(world, { name: "wechat_jsapi", agent: WECHAT });
+    assert.equal(p.control("wechat-pay").getAttribute("disabled"), "");
+    await p.flow.ask();
+    assert.equal(p.control("wechat-pay").disabled, false);
+    p.click("wechat-pay");
+    p.click("wechat-pay");
+    await until(() => (reason ? p.alert() : p.state() === state));
+    assert.equal(sent.length, 1, said);
+    assert.deepEqual(sent[0], ["getBrandWCPayRequest", contractOf("wechat_jsapi").wechat_jsapi]);
+    assert.deepEqual([p.state(), p.alert()?.dataset.reason], [state, reason]);
+    assert.deepEqual(p.log.calls.map(each => each[0]), said === "ok" ? ["refresh"] : []);
+    assert.deepEqual(p.log.failed, []);
+  }
+  delete globalThis.WeixinJSBridge;
+});
+
+test("a payment that arrives while WeChat says nothing is shown", async () => {
+  globalThis.WeixinJSBridge = { invoke: () => undefined };
+  const world = { session: running("wechat_jsapi") };
+  const p = page(world, { name: "wechat_jsapi", agent: WECHAT });
+  await p.flow.ask();
+  p.click("wechat-pay");
+  world.session = factsOf("paid", "en").session;
+  await p.flow.ask();
+  assert.equal(p.state(), "paid");
+  delete globalThis.WeixinJSBridge;
 });

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { appAddress, isFollowable, methodsFor, methodWords, wayBack, wordsOf } from "../../Sources/Pages/Assets/sdk/methods.js";
-import { methods, texts } from "./fixtures.js";
+import { WECHAT, methods, texts } from "./fixtures.js";
 
 test("the way back keeps what is the app's own", () => {
   const order = { id: "ord_1", status: "paid" };
@@ -27,6 +27,21 @@ test("what the browsers of WeChat and Alipay may pay with", () => {
   assert.ok(!accounts("MicroMessenger/8.0").includes("wechat_main"));
   assert.equal(methodsFor(methods, "MicroMessenger/8.0").leftOut, true);
   assert.equal(methodsFor(methods.filter(each => each.kind !== "wechat_pay"), "MicroMessenger/8.0").leftOut, false);
+});
+
+test("inside WeChat its sheet stands first, and no page offers what only an app can do", () => {
+  const sheet = { account: "wechat_main", kind: "wechat_pay", display_name: "WeChat Pay", type: "wechat_jsapi" };
+  const apps = [{ account: "ali-app", kind: "alipay", display_name: "Alipay", type: "alipay_app" }, { account: "wx-app", kind: "wechat_pay", display_name: "WeChat Pay", type: "wechat_app" }];
+  const others = methods.filter(each => each.kind !== "wechat_pay");
+  const of = agent => methodsFor([...methods, ...apps, sheet], agent);
+  assert.deepEqual(of(WECHAT), { items: [sheet, ...others], leftOut: false });
+  // A mini program's web view has no way to pay, so the page has to be opened elsewhere.
+  assert.deepEqual(of(`${WECHAT} miniProgram/wx0000000000000001`), { items: others, leftOut: true });
+  for (const agent of ["Mozilla/5.0", "Mozilla/5.0 AlipayClient/10.5"]) {
+    assert.deepEqual(of(agent).items.filter(each => each === sheet || apps.includes(each)), [], agent);
+    assert.equal(of(agent).leftOut, false);
+  }
+  assert.deepEqual(methodWords(sheet, texts["zh-Hans"]), { name: "微信支付", help: "直接在微信中付款", icon: "phone" });
 });
 
 test("names of methods are brands in the payer's language", () => {

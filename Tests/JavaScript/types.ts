@@ -7,7 +7,7 @@ export const desk: (options: PaydeskOptions) => Paydesk = options => new client.
 export const error: PaydeskError = new errors.PaydeskError("network");
 
 export async function use(desk: Paydesk): Promise<Outcome["status"]> {
-  const exits: Exits = { url: async (contract: Contract): Promise<"left"> => { console.log(contract.checkout_url); return "left"; }, apple_pay: null };
+  const exits: Exits = { url: async (contract: Contract): Promise<"left"> => { console.log(contract.checkout_url); return "left"; }, apple_pay: null, wechat_app: contract => console.log(contract.wechat_app?.prepayid), unknown: (type, json) => { console.log(type, json.order_id); return "left"; } };
   const outcome = await desk.checkout({ sku: "vip_month", currency: "CNY", returnURL: "https://app.example/done" }, exits);
   const stop: () => void = desk.onEntitlements(owned => console.log(owned.version));
   stop();

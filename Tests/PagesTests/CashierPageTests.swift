@@ -116,4 +116,37 @@ struct CashierPageTests {
         #expect(usable.isPartOf == leavesOut)
         #expect(leavesOut ? !names.contains("wx:qr") : names == order)
     }
+
+    /// WeChat's browser, as it names itself.
+    private static let weChat = "Mozilla/5.0 (iPhone) Mobile/15E148 MicroMessenger/8.0.50 NetType/WIFI Language/zh_CN"
+
+    @Test(arguments: [
+        (weChat, ["wx:wechat_jsapi", "paypal_main:url"], false),
+        (weChat + " miniProgram/wx0000000000000001", ["paypal_main:url"], true),
+        ("Mozilla/5.0", ["wx:qr", "paypal_main:url"], false),
+    ])
+    func `inside WeChat its sheet stands first, and no page offers what only an app can do`(
+        _ agent: String, _ order: [String], _ leavesOut: Bool
+    ) {
+        let types: [(String, String, ContractType)] = [
+            ("wx", "wechat_pay", .qr), ("paypal_main", "paypal", .url), ("ali-app", "alipay", .alipayApp),
+            ("wx-app", "wechat_pay", .wechatApp), ("wx", "wechat_pay", .wechatJSAPI),
+        ]
+        let usable = UsableMethods(
+            types.map { MethodFacts(account: $0, kind: $1, display_name: "", type: $2) }, agent: agent)
+        #expect(usable.items.map { "\($0.account):\($0.type.rawValue)" } == order && usable.isPartOf == leavesOut)
+    }
+
+    @Test(arguments: PageLocale.allCases)
+    func `WeChat's button stands only inside WeChat`(_ locale: PageLocale) throws {
+        let members = try #require(PageSessions.states.first { $0.name == "wechat_jsapi" }).session
+        var frame = try PageSessions.frame(members, locale)
+        #expect(!pages.render(frame).contains("wechat-pay"))
+        frame.agent = Self.weChat
+        let html = pages.render(frame)
+        try Self.check(html, "wechat_jsapi", locale)
+        #expect(html.contains(#"type="button" data-action="wechat-pay" disabled>"#) && html.contains("¥39.90"))
+        frame.agent += " miniProgram/wx0000000000000001"
+        #expect(!pages.render(frame).contains("wechat-pay"))
+    }
 }

@@ -27,6 +27,7 @@ enum PageSessions {
             ("stripe sandbox", running("stripe", #""stripe":{"publishable_key":"pk_sandbox_x","client_secret":"x"}"#)),
             ("apple_pay", running("apple_pay", #""x":1"#)),
             ("apple_iap", running("apple_iap", #""product_ids":["com.example.vip.month"]"#)),
+            ("wechat_jsapi", running("wechat_jsapi", #""wechat_jsapi":{}"#)),
             ("checking", #""state":"checking","order":\#(order(action: "wait", payment: "unknown"))"#),
             (
                 "paid",

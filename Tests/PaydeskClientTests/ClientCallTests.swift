@@ -68,21 +68,76 @@ struct ClientCallTests {
                     merchantCapabilities: ["supports3DS"], total: .init(label: "L", amount: "39.90"),
                     applicationData: "AA=="))
         ),
+        (
+            #""type":"alipay_app","alipay_app":{"order_string":"app_id=1&biz_content=%7B%7D&sign=a%2Bb"}"#,
+            .alipayApp("app_id=1&biz_content=%7B%7D&sign=a%2Bb")
+        ),
+        (
+            """
+            "type":"wechat_app","wechat_app":{"appid":"wx1","partnerid":"19","prepayid":"wx2","package":"Sign=WXPay",
+            "noncestr":"n","timestamp":"4102444800","sign":"s=="}
+            """,
+            .wechatApp(
+                WeChatAppPayment(
+                    appID: "wx1", partnerID: "19", prepayID: "wx2", package: "Sign=WXPay", nonce: "n",
+                    timestamp: 4_102_444_800, sign: "s=="))
+        ),
+        (
+            """
+            "type":"wechat_jsapi","wechat_jsapi":{"appId":"wx1","timeStamp":"1795680000","nonceStr":"n",
+            "package":"prepay_id=wx2","signType":"RSA","paySign":"s=="}
+            """,
+            .wechatJSAPI(
+                WeChatPagePayment(
+                    appId: "wx1", timeStamp: "1795680000", nonceStr: "n", package: "prepay_id=wx2", signType: "RSA",
+                    paySign: "s=="))
+        ),
         (#""type":"none""#, .none),
-        (#""type":"carrier_pigeon","pigeon":{}"#, .unknown("carrier_pigeon")),
     ]
 
-    @Test(arguments: 0..<7)
-    func `a contract of each type is read, and of a new one too`(_ number: Int) throws {
+    private static func contract(_ members: String) throws -> Contract {
+        try JSONDecoder().decode(Contract.self, from: Data("{\(members),\(Self.common)}".utf8))
+    }
+
+    @Test(arguments: 0..<9)
+    func `a contract of each type is read`(_ number: Int) throws {
         let (text, payment) = Self.contracts[number]
-        let contract = try JSONDecoder().decode(Contract.self, from: Data("{\(text),\(Self.common)}".utf8))
+        let contract = try Self.contract(text)
         #expect(contract.payment == payment && contract.orderID == "ord_x" && contract.amount.value == 3_990)
     }
 
+    @Test func `a contract of a newer server is kept as it came`() throws {
+        let contract = try Self.contract(#""type":"carrier_pigeon","pigeon":{"loft":7}"#)
+        guard case .unknown(let type, .object(let members)) = contract.payment else {
+            Issue.record("\(contract.payment)")
+            return
+        }
+        #expect(type == "carrier_pigeon" && members["pigeon"] == .object(["loft": .integer(7)]))
+        #expect(members["order_id"] == .text("ord_x") && contract.orderID == "ord_x")
+    }
+
+    @Test func `a checkout names the app and the payer at WeChat`() async throws {
+        let contract = "{\(Self.contracts[6].text),\(Self.common)}"
+        let transport = ScriptedTransport([(200, [:], #"{"code":200,"msg":"success","data":\#(contract)}"#)])
+        let payer = WeChatPayer(appID: "wx1", openID: "oUpF8uMuAJO_M2pxb1Q9zNjWeS6o")
+        _ = try await Self.desk(transport).checkout(sku: "mug", accept: [.alipayApp, .wechatApp], wallet: payer)
+        let sent = try #require(await transport.requests.first?.body)
+        let body = try JSONDecoder().decode([String: AttributeValue].self, from: sent)
+        #expect(body["accept"] == .list([.text("alipay_app"), .text("wechat_app")]) && body["app_id"] == .text("wx1"))
+        #expect(body["payer"] == .object(["wechat_openid": .text("oUpF8uMuAJO_M2pxb1Q9zNjWeS6o")]))
+    }
+
     @Test func `a known contract without its members is no contract`() {
-        for type in ["apple_iap", "stripe", "url", "qr", "apple_pay"] {
-            #expect(throws: DecodingError.self) {
-                try JSONDecoder().decode(Contract.self, from: Data(#"{"type":"\#(type)",\#(Self.common)}"#.utf8))
+        for type in ContractType.allCases {
+            #expect(throws: DecodingError.self, "\(type)") { try Self.contract(#""type":"\#(type.rawValue)""#) }
+        }
+        for seconds in [#""x""#, #""-1""#, #""4294967296""#, "1795680000", "null"] {
+            #expect(throws: DecodingError.self, "\(seconds)") {
+                try Self.contract(
+                    """
+                    "type":"wechat_app","wechat_app":{"appid":"wx1","partnerid":"19","prepayid":"wx2",
+                    "package":"Sign=WXPay","noncestr":"n","timestamp":\(seconds),"sign":"s=="}
+                    """)
             }
         }
     }

@@ -9,6 +9,9 @@ func account(
     configured(id, OpenKind(), routing, enabled, isTest: isTest)
 }
 
+/// An account with a code to scan, a page inside WeChat, and parameters for apps, in this order.
+func walletAccount() -> ConfiguredAccount { configured("wallet", WalletKind(), AccountRouting(), true) }
+
 func yenAccount() -> ConfiguredAccount { configured("yen", YenKind(), AccountRouting(), true) }
 func appleAccount() -> ConfiguredAccount { configured("apple", AppleKind(), AccountRouting(), true) }
 
@@ -39,6 +42,14 @@ private struct OpenKind: SilentKind {
     static let manifest = ProviderManifest(
         kind: "open_kind", displayName: "Open", contractTypes: [.url], cancel: .none, refunds: .none, notifications: [],
         settings: SettingsSchema([]))
+}
+
+private struct WalletKind: SilentKind {
+    static let manifest = ProviderManifest(
+        kind: "wallet_kind", displayName: "Wallet", contractTypes: [.qr, .wechatJSAPI, .wechatApp], cancel: .none,
+        refunds: .none, notifications: [], settings: SettingsSchema([]))
+
+    var orderedContractTypes: [ContractType] { [.qr, .wechatJSAPI, .wechatApp] }
 }
 
 private struct YenKind: SilentKind {

@@ -54,6 +54,25 @@ struct SelectionTests {
         #expect(Self.chosen([account("box", routing)], need) == (isAble ? ["box"] : []))
     }
 
+    @Test(
+        arguments: [
+            (Platform.web, [.qr, .wechatJSAPI, .wechatApp], false, [.qr, .wechatJSAPI], nil),
+            (.web, [.wechatApp], false, [], .platform), (.desktop, [.wechatJSAPI, .wechatApp], true, [], .platform),
+            (.android, [.wechatJSAPI, .wechatApp], false, [.wechatApp], nil),
+            (.ios, [.wechatJSAPI, .wechatApp], false, [], .sku), (.ios, [.wechatApp], true, [.wechatApp], nil),
+            (.ios, [.qr, .wechatApp], false, [.qr], nil), (.web, [.url], false, [], .accept),
+        ] as [(Platform, Set<ContractType>, Bool, [ContractType], SelectionRefusal?)])
+    func `platform and SKU strike contract types before accounts are chosen`(
+        platform: Platform, accepts: Set<ContractType>, mayLeaveStore: Bool, left: [ContractType],
+        refusal: SelectionRefusal?
+    ) {
+        var need = Self.need(platform: platform, accepts: accepts)
+        need.mayLeaveStore = mayLeaveStore
+        let account = walletAccount()
+        #expect(Selection.contractTypes(of: account, for: need) == left)
+        #expect(Selection.refusal(of: account, need, among: [account]) == refusal)
+    }
+
     @Test func `an account that is switched off is never chosen`() {
         #expect(Self.chosen([account("box", enabled: false)], Self.need(provider: "box")).isEmpty)
     }

@@ -12,7 +12,7 @@ root=$(cd "$(dirname "$0")/../.." && pwd)
 database=postgresql
 if [ "${1:-}" = --pages ] || [ "${BROWSERS_ENGINE:-}" = sqlite ]; then database=""; fi
 # shellcheck disable=SC2086
-sh "$root/Tests/Scripts/install.sh" chromium chromium-driver webkit2gtk-driver xvfb fonts-noto-cjk curl python3 python3-venv $database
+sh "$root/Tests/Scripts/install.sh" chromium chromium-driver webkit2gtk-driver xvfb fonts-noto-cjk curl openssl python3 python3-venv $database
 folder="$root/.build-browsers"
 if ! "$folder/bin/python" -c 'import selenium, axe_playwright_python' 2>/dev/null; then
     python3 -m venv "$folder"
@@ -26,5 +26,6 @@ if [ "${1:-}" = --pages ]; then
     case $pictures in /*) ;; *) pictures=$root/$pictures ;; esac
     exec "$folder/bin/python" screenshots.py "$pictures" "$@"
 fi
-[ $# -gt 0 ] || set -- -v test_markup test_pages test_docs test_paying test_portal test_console test_console_acts test_console_hour
+[ $# -gt 0 ] || set -- -v test_markup test_pages test_docs test_paying test_wechat test_portal test_console test_console_acts \
+    test_console_hour
 exec "$folder/bin/python" beside.py "$@"

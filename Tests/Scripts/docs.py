@@ -27,7 +27,8 @@ OTHER_FILES = ["*-main.yaml", "apple-pay.yaml", "Providers/Piggy/*", "*/.build/*
 # Types, protocols and schemes of Apple's and of others.
 OTHER_TYPES = """
     ApplePaySession PKPaymentRequest PKPaymentToken PaymentIntent PaymentIntents URLSession JSONDecoder JSONEncoder
-    PaymentRequest FoundationEssentials HTTPClient VmRSS
+    PaymentRequest FoundationEssentials HTTPClient VmRSS AlipaySDK PayReq PayTask UInt32 WXApi WXApiDelegate WXApiObject
+    WXPayEntryActivity WeixinJSBridge
 """.split()
 
 

@@ -39,6 +39,11 @@ REFUSALS = [
         "return_url": r"this address is not one of the allowed return_urls",
         "metadata": r"at most 50 keys of 1 to 64 bytes and values of 1,000 bytes, 16 KiB together, in UTF-8",
     }),
+    # The apps of a configured account, and the payer whom its first contract needs.
+    ([*CHECKOUTS, "retryCheckout"], [], {
+        "app_id": r"the account has several app ids for this contract|is not an app id of the account for this contract",
+        r"payer\.wechat_openid": r"is missing",
+    }),
     # A token is base64url of Apple's JSON.
     (CHECKOUTS, [], {
         "external_purchase_token": r"must be a token of an external purchase, as StoreKit gives it|is not the session's",

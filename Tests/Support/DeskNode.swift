@@ -29,7 +29,8 @@ extension GatewayFixture {
     ///   - http: reaches the provider's service or a replacement of it.
     ///   - isTest: true for an account in its provider's test mode.
     package func account<Provider: PaymentProvider>(
-        _ name: String, http: any HTTPTransport, isTest: Bool = false, _ make: (ProviderContext) throws -> Provider
+        _ name: String, http: any HTTPTransport, isTest: Bool = false, platforms: [Platform] = [.web],
+        _ make: (ProviderContext) throws -> Provider
     ) throws -> ConfiguredAccount {
         let id = try AccountID.test(name)
         let token = Self.notifyToken(name)
@@ -39,7 +40,7 @@ extension GatewayFixture {
             notifyURL: "\(Self.publicURL)/v1/notify/\(token)", publicURL: Self.publicURL)
         return ConfiguredAccount(
             id: id, provider: try make(context), isTest: isTest, enabled: true,
-            routing: AccountRouting(platforms: [.web], priority: 1), notifyToken: token)
+            routing: AccountRouting(platforms: platforms, priority: 1), notifyToken: token)
     }
 
     private func gateway(

@@ -1,16 +1,20 @@
 public import Domain
 public import ProviderKit
 
-/// Alipay: `qr` contracts with `precreate`, `url` contracts with its pages for computers and phones.
+/// Alipay: `qr` contracts with `precreate`, `url` contracts with its pages for computers and phones, `alipay_app` contracts
+/// with signed requests for its library inside an app.
 ///
 /// It stores nothing: the payment's id is the trade's number and the refund's id that of the refund, so both can be
 /// queried and repeated. A trade exists only after a payer has scanned or opened it, so the cancellation of an unopened
 /// one cannot be definite.
 public struct AlipayProvider: PaymentProvider {
     public static let manifest = ProviderManifest(
-        kind: "alipay", displayName: "Alipay", contractTypes: [.qr, .url],
+        kind: "alipay", displayName: "Alipay", contractTypes: [.qr, .url, .alipayApp],
         currencies: [.cny], cancel: .bestEffort, refunds: .partial,
-        notifications: [.post], settings: AlipaySettings.schema)
+        notifications: [.post], longestWait: AlipayProvider.longestWait, settings: AlipaySettings.schema)
+
+    /// The seconds for which Alipay lets a trade wait (opendocs.alipay.com/open/02e7gq, `timeout_express`: up to 15 days).
+    static let longestWait: Int64 = 15 * 86_400
 
     let settings: AlipaySettings
     let context: ProviderContext
@@ -28,7 +32,9 @@ public struct AlipayProvider: PaymentProvider {
         WebAddress(settings.text("gateway"))?.isAt("alipaydev.com") ?? false
     }
 
-    public var contractTypes: Set<ContractType> { [settings.mode.contract] }
+    public var contractTypes: Set<ContractType> { Set(orderedContractTypes) }
+
+    public var orderedContractTypes: [ContractType] { settings.modes.map(\.contract) }
 
     public func amountFault(_ amount: Money) -> AmountFault? { .of(amount, in: "CNY", 1...Self.amountLimit) }
 

@@ -35,8 +35,11 @@ struct AlipayRequest: Sendable {
 
     /// Returns the address for a payer's browser.
     func address(_ gateway: String) -> String {
-        "\(gateway)?\(FormFields.encoded(common.merging(["biz_content": content]) { $1 }))"
+        "\(gateway)?\(text)"
     }
+
+    /// The request with its signature, as `name=value&…` with encoded values.
+    var text: String { FormFields.encoded(common.merging(["biz_content": content]) { $1 }) }
 
     /// Returns the request of a server's call.
     func call(_ gateway: String, maxReplyBytes: Int) -> OutgoingRequest {

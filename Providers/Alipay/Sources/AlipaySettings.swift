@@ -13,13 +13,22 @@ struct AlipaySettings: Sendable {
         case wap
         /// `wap` on phones and `page` on other devices.
         case web
+        /// A signed request for Alipay's library inside an app.
+        case app
 
-        var contract: ContractType { self == .precreate ? .qr : .url }
+        var contract: ContractType {
+            switch self {
+            case .precreate: .qr
+            case .page, .wap, .web: .url
+            case .app: .alipayApp
+            }
+        }
     }
 
     static let officialGateway = "https://openapi.alipay.com/gateway.do"
 
-    let mode: Mode
+    /// The modes, the one first that is taken where a client accepts several.
+    let modes: [Mode]
     let appID: String
     let sellerID: String
     let privateKey: AlipayPrivateKey
@@ -29,8 +38,13 @@ struct AlipaySettings: Sendable {
 
     static let schema = SettingsSchema([
         SettingsSchema.Field(
-            "mode", .choice(Mode.allCases.map(\.rawValue)), default: .text(Mode.precreate.rawValue),
-            summary: "precreate makes qr contracts; page, wap and web (one of the two by platform) make url contracts."),
+            "mode", .choice(Mode.allCases.map(\.rawValue)),
+            summary:
+                "precreate makes qr contracts; page, wap and web (one of the two by platform) make url contracts, app "
+                + "makes alipay_app contracts; precreate where neither mode nor modes is set."),
+        SettingsSchema.Field(
+            "modes", .list(.choice(Mode.allCases.map(\.rawValue))),
+            summary: "Several modes, the one first that is taken where a client accepts several."),
         SettingsSchema.Field("app_id", .text, required: true, summary: "The application's id, digits."),
         SettingsSchema.Field(
             "seller_id", .text, required: true,
@@ -60,7 +74,7 @@ struct AlipaySettings: Sendable {
     init(_ account: ProviderAccount) throws(ProviderSetupError) {
         let reader = ProviderSettingsReader(account)
         let settings = reader.settings
-        mode = reader.choice("mode", of: Mode.allCases, default: .precreate)
+        modes = Self.modes(reader)
         appID = settings.text("app_id")
         if !appID.isDigits(8...32) {
             reader.fault(
@@ -74,6 +88,9 @@ struct AlipaySettings: Sendable {
         let code = settings.text("product_code")
         if !code.isEmpty, AlipayText.word(code) == nil {
             reader.fault("product_code", "is no word", "use Alipay's word, or leave it empty")
+        }
+        if !code.isEmpty, modes.count > 1 {
+            reader.fault("product_code", "stands beside several modes", "leave it out, or make an account for its mode")
         }
         productCode = code.isEmpty ? nil : code
 
@@ -91,5 +108,21 @@ struct AlipaySettings: Sendable {
         guard let key, let proof else { throw ProviderSetupError(reader.faults) }
         privateKey = key
         self.proof = proof
+    }
+
+    private static func modes(_ reader: ProviderSettingsReader) -> [Mode] {
+        guard reader.settings["modes"] != nil else {
+            return [reader.choice("mode", of: Mode.allCases, default: .precreate)]
+        }
+        if reader.settings["mode"] != nil {
+            reader.fault("mode", "stands beside modes", "leave one of the two out")
+        }
+        let modes = reader.settings.texts("modes").compactMap(Mode.init)
+        if modes.isEmpty { reader.fault("modes", "is empty", "name at least one mode, or leave it out") }
+        if Set(modes.map(\.contract)).count < modes.count {
+            reader.fault(
+                "modes", "has two modes of one contract type", "name one of page, wap and web, and each mode once")
+        }
+        return modes
     }
 }

@@ -16,7 +16,7 @@ struct AlipayGatewayFixture: ProviderGatewayFixture {
     /// - Parameter http: the transport to Alipay or to the fake server.
     init(_ desk: GatewayFixture, http: any HTTPTransport, settings: [String: SettingValue] = [:]) throws {
         self.desk = desk
-        let account = try desk.account(Self.account, http: http) {
+        let account = try desk.account(Self.account, http: http, platforms: [.web, .android]) {
             try AlipayProvider(account: AlipayFixture.account(settings), context: $0)
         }
         gateway = desk.gateway(with: [account])

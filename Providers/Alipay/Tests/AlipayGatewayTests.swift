@@ -22,12 +22,15 @@ struct AlipayGatewayTests {
         }
     }
 
-    @Test(arguments: TestEngine.allCases, ["precreate", "web"])
+    @Test(arguments: TestEngine.allCases, ["precreate", "web", "app"])
     func `a paid order is paid by its notification, once`(engine: TestEngine, mode: String) async throws {
         try await withAlipay(on: engine, settings: ["mode": .text(mode)]) { alipay, standIn, _ in
-            let contract = try await alipay.checkout()
+            let contract = try await alipay.desk.checkout(
+                user: "alice", provider: AlipayGatewayFixture.account, platform: mode == "app" ? .android : .web,
+                accept: [.qr, .url, .alipayApp], returnURL: "https://app.example/done", at: alipay.gateway)
             let payment = try alipay.desk.payment(contract).rawValue
             switch contract.instruction {
+            case .alipayApp(let text): #expect(standIn.start(text) == payment)
             case .qr(let text): #expect(mode == "precreate" && text.hasPrefix("https://qr.alipay.com/"))
             case .url(let address): #expect(standIn.visit(address) == payment)
             default: Issue.record("another contract: \(contract.instruction)")

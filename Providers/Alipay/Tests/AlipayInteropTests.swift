@@ -79,6 +79,29 @@ struct AlipayInteropTests {
         #expect(try await provider.query(unknown).outcome == .pending(status: "not_found"))
     }
 
+    @Test func `about requests for its library inside an app`() async throws {
+        let folder = FileManager.default.temporaryDirectory.appending(path: "alipay-app-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        for (name, text) in [
+            ("application.pem", AlipayTestCertificates.application.pemRepresentation),
+            ("alipay.pub", AlipayTestCertificates.alipay.publicKey.pemRepresentation),
+        ] { try Data(text.utf8).write(to: folder.appending(path: name)) }
+        let fixture = AlipayFixture()
+        let provider = try fixture.provider(["mode": .text("app")])
+        var ours: [String] = []
+        for title in ["VIP monthly", "会员 “月卡” / A&B=C+"] {
+            guard case .alipayApp(let text) = try await provider.open(fixture.attempt(title: title)).instruction else {
+                throw RehearsalGap("made no request for an app")
+            }
+            ours.append(text)
+        }
+        let verdicts = try await Self.python.lines(
+            "app.py", [folder.path], input: Data(ours.joined(separator: "\n").utf8))
+        #expect(verdicts == ["same", "same"])
+        print("interop: python-alipay-sdk makes the same requests for an app")
+    }
+
     @Test func `about the numbers of certificates`() async throws {
         let roots = AlipayTestCertificates.certificate(
             "Root R1", of: .init(AlipayTestCertificates.stranger.publicKey), by: .init(AlipayTestCertificates.stranger),

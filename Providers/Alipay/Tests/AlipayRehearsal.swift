@@ -10,10 +10,13 @@ struct AlipayRehearsal: Rehearsal {
     let settings: [String: SettingValue]
     let standIn: FakeAlipayServer
 
+    /// - Parameter mode: a mode, or several with spaces between them.
     init(mode: String, hasCertificates: Bool = false) {
         let certificates =
             hasCertificates ? AlipayFixture.certificateMode(alipay: AlipayTestCertificates.alipayCertificate) : [:]
-        settings = certificates.merging(["mode": .text(mode)]) { $1 }
+        let modes = mode.split(separator: " ").map { SettingValue.text(String($0)) }
+        let own: [String: SettingValue] = modes.count == 1 ? ["mode": .text(mode)] : ["modes": .list(modes)]
+        settings = certificates.merging(own) { $1 }
         standIn = FakeAlipayServer(certificate: hasCertificates ? AlipayTestCertificates.alipayNumber : nil)
     }
 
@@ -122,7 +125,7 @@ struct AlipayRehearsal: Rehearsal {
     }
 }
 
-/// The provider, with a payer whose browser opens each page at the fake server at once.
+/// The provider, with a payer who opens each page, and starts Alipay for each app's request, at once.
 struct WatchedAlipay: PaymentProvider {
     static let manifest = AlipayProvider.manifest
 
@@ -139,11 +142,15 @@ struct WatchedAlipay: PaymentProvider {
     }
 
     var contractTypes: Set<ContractType> { provider.contractTypes }
+    var orderedContractTypes: [ContractType] { provider.orderedContractTypes }
 
     func open(_ attempt: PaymentAttempt) async throws(ProviderError) -> OpenedPayment {
         let opened = try await provider.open(attempt)
         if case .url(let address) = opened.instruction, standIn.visit(address) != attempt.payment.rawValue {
             throw .rejected(reason: "the stand-in shows an error instead of the page")
+        }
+        if case .alipayApp(let text) = opened.instruction, standIn.start(text) != attempt.payment.rawValue {
+            throw .rejected(reason: "the stand-in shows an error instead of its cashier")
         }
         return opened
     }

@@ -76,6 +76,34 @@ struct AlipayRequestTests {
         #expect(fixture.standIn.visit(address.replacing("39.90", with: "00.01")) == nil)
     }
 
+    @Test func `an app's request is signed here, and is the same whenever it is made`() async throws {
+        let provider = try fixture.provider(["mode": .text("app")])
+        let attempt = fixture.attempt(platform: .android)
+        let first = try await provider.open(attempt)
+        fixture.clock.advance(seconds: 3_600)
+        #expect(try await provider.open(attempt).instruction == first.instruction && fixture.transport.requests.isEmpty)
+        guard case .alipayApp(let text) = first.instruction else { throw FixtureError.noURL }
+        let form = FakeAlipayServer.form(text)
+        #expect(form["method"] == "alipay.trade.app.pay" && form["return_url"] == nil)
+        #expect(form["notify_url"] == fixture.context.notifyURL && form["timestamp"] == "2025-01-14 21:06:40")
+        let content = try #require(
+            try JSONSerialization.jsonObject(with: Data((form["biz_content"] ?? "").utf8)) as? [String: String])
+        #expect(
+            content == [
+                "out_trade_no": attempt.payment.rawValue, "total_amount": "39.90", "subject": "VIP monthly",
+                "product_code": "QUICK_MSECURITY_PAY", "time_expire": "2025-01-14 21:36:40",
+            ])
+        #expect(fixture.standIn.start(text) == attempt.payment.rawValue)
+        #expect(fixture.standIn.start(text.replacing("39.90", with: "00.01")) == nil)
+    }
+
+    @Test func `no trade waits longer than Alipay lets it`() async throws {
+        let provider = try fixture.provider(["mode": .text("app")])
+        let opened = try await provider.open(fixture.attempt(expires: 30 * 86_400))
+        guard case .alipayApp(let text) = opened.instruction else { throw FixtureError.noURL }
+        #expect(FakeAlipayServer.form(text)["biz_content"]?.contains("2025-01-29 21:06:40") == true)
+    }
+
     private enum FixtureError: Error { case noURL }
 
     @Test func `a product code of the settings is used`() async throws {

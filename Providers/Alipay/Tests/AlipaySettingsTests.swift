@@ -45,6 +45,15 @@ struct AlipaySettingsTests {
             (["seller_id": .text("1088000000000001")], ["seller_id is not of 16 digits that begin with 2088"]),
             (["product_code": .text("a b")], ["product_code is no word"]),
             (["product_code": .text("QR_CODE_OFFLINE")], []),
+            (["modes": .list([.text("web"), .text("app"), .text("precreate")])], []),
+            (["modes": .list([])], ["modes is empty"]),
+            (["modes": .list([.text("page"), .text("wap")])], ["modes has two modes of one contract type"]),
+            (["modes": .list([.text("app"), .text("app")])], ["modes has two modes of one contract type"]),
+            (["modes": .list([.text("app")]), "mode": .text("app")], ["mode stands beside modes"]),
+            (
+                ["modes": .list([.text("page"), .text("app")]), "product_code": .text("QUICK_WAP_WAY")],
+                ["product_code stands beside several modes"]
+            ),
             (["gateway": .text("https://x.example/a?b")], ["gateway is no plain web address"]),
             (["gateway": .text("http://127.0.0.1:80/gateway.do")], []),
             (["app_private_key": .text("")], ["app_private_key is missing"]),
@@ -132,6 +141,9 @@ struct AlipaySettingsTests {
 
     @Test func `the mode decides on the contract`() throws {
         #expect(try AlipayFixture().provider().contractTypes == [.qr])
+        #expect(try AlipayFixture().provider(["mode": .text("app")]).contractTypes == [.alipayApp])
+        let several: SettingValue = .list(["app", "web", "precreate"].map(SettingValue.text))
+        #expect(try AlipayFixture().provider(["modes": several]).orderedContractTypes == [.alipayApp, .url, .qr])
         for mode in ["page", "wap", "web"] {
             #expect(try AlipayFixture().provider(["mode": .text(mode)]).contractTypes == [.url])
         }

@@ -73,8 +73,20 @@ final class FakeAlipayServer: Sendable {
     /// Opens the address of a page like the payer's browser; returns nil where Alipay shows an error.
     func visit(_ address: String) -> String? {
         guard address.hasPrefix("https://openapi.alipay.com/gateway.do?") else { return nil }
-        let form = Self.form(String(address.split(separator: "?", maxSplits: 1)[1]))
-        guard refusal(form) == nil, ["alipay.trade.page.pay", "alipay.trade.wap.pay"].contains(form["method"]),
+        return open(
+            String(address.split(separator: "?", maxSplits: 1)[1]), ["alipay.trade.page.pay", "alipay.trade.wap.pay"])
+    }
+
+    /// Takes an app's request like Alipay's library; returns nil where Alipay shows an error.
+    func start(_ text: String) -> String? {
+        let form = Self.form(text)
+        guard form["return_url"] == nil, form["biz_content"]?.contains("quit_url") == false else { return nil }
+        return open(text, ["alipay.trade.app.pay"])
+    }
+
+    private func open(_ text: String, _ methods: [String]) -> String? {
+        let form = Self.form(text)
+        guard refusal(form) == nil, methods.contains(form["method"] ?? ""),
             let content = try? JSONSerialization.jsonObject(with: Data((form["biz_content"] ?? "").utf8)),
             let fields = content as? [String: String], let number = fields["out_trade_no"],
             let amount = fields["total_amount"], fields["product_code"] != nil

@@ -4,6 +4,8 @@ import Testing
 
 struct EPayConformanceTests {
     private static let always = [
+        "a client gets a contract type that it accepts",
+        "a payer of another app, or without a needed openid, is refused before anything is asked",
         "a cancelled payment cannot be paid any more", "cancelling a payment that was never opened closes it",
         "cancelling a paid payment reports that it is paid", "cancelling by best effort ends well or says why not",
         "a lost reply to a cancel is an unknown outcome",

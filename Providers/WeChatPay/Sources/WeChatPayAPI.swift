@@ -8,8 +8,8 @@ struct WeChatPayAPI: Sendable {
     private static let timeout: Int64 = 10_000
     private static let replyLimit = 256 << 10
 
-    private let settings: WeChatPaySettings
-    private let context: ProviderContext
+    let settings: WeChatPaySettings
+    let context: ProviderContext
     private let signer: WeChatPaySigner
     private let client: ServiceClient<WeChatPayRefusal>
     let platform: WeChatPayPlatform

@@ -4,13 +4,15 @@ public import ProviderKit
 
 extension WeChatPayProvider: SelfExamining, OnlineDiagnosing {
     /// Reports the end of the merchant's certificate; it was compared with the key and the serial number at the start.
-    public func examine() -> [Diagnosis] { [certificate] }
+    public func examine() -> [Diagnosis] { [certificate] + missingAuthorization }
 
     /// Tests the account's keys at WeChat Pay.
     public func diagnose() async -> [Diagnosis] {
         var found: [Diagnosis] = []
         if settings.publicKey == nil { found.append(await platformCertificates()) }
-        found.append(await question())
+        let answered = await question()
+        found.append(answered)
+        if answered.level == .good { found += await walletDiagnoses() }
         return found
     }
 

@@ -23,7 +23,7 @@ extension WeChatPayProvider {
     }
 
     /// - Throws: `rejected` for a genuine notification that cannot be decoded.
-    func reading(_ body: Data) throws(ProviderError) -> ReceivedNotification {
+    func reading(_ body: Data) async throws(ProviderError) -> ReceivedNotification {
         guard let event = try? UnambiguousJSON.decode(Notification.self, from: body),
             event.resource_type == "encrypt-resource"
         else { throw .rejected(reason: "malformed_body") }
@@ -38,7 +38,7 @@ extension WeChatPayProvider {
         }
         do throws(WeChatPayFailure) {
             return ReceivedNotification(
-                eventID: event.id, type: event.event_type, facts: try facts(event.event_type, plain),
+                eventID: event.id, type: event.event_type, facts: try await facts(event.event_type, plain),
                 acknowledgement: Acknowledgement(status: 204, body: ""))
         } catch {
             if case .unsayable(let reason) = error, reason != "bad_amount" { throw .rejected(reason: reason) }
@@ -47,11 +47,11 @@ extension WeChatPayProvider {
     }
 
     /// Reads the facts from the object's state, not from the event's name; other types have no facts.
-    private func facts(_ type: String, _ plain: Data) throws(WeChatPayFailure) -> [ProviderFact] {
+    private func facts(_ type: String, _ plain: Data) async throws(WeChatPayFailure) -> [ProviderFact] {
         if type.hasPrefix("TRANSACTION.") {
             let transaction: WeChatPayTransaction = try read(plain)
             guard let payment = transaction.payment else { return [] }
-            return [.payment(try transaction.report(payment, settings))]
+            return [.payment(try transaction.report(payment, settings, apps: try await apps(of: payment)))]
         }
         if type.hasPrefix("REFUND.") {
             let refund: WeChatPayRefund = try read(plain)

@@ -22,41 +22,77 @@ extension WeChatPayProvider {
         let notify_url: String
         let amount: Amount
         let scene_info: Scene?
+        let payer: Payer?
+
+        struct Payer: Encodable { let openid: String }
     }
 
     private struct Answer: Decodable {
         let code_url: String?
         let h5_url: String?
+        let prepay_id: String?
     }
 
     func opening(_ attempt: PaymentAttempt) async throws(ProviderError) -> OpenedPayment {
         if let fault = amountFault(attempt.amount) { throw .unfit(reason: fault.rawValue) }
-        let order = try order(attempt)
+        guard let mode = settings.modes.first(where: { attempt.accepts.contains($0.contract) }) else {
+            throw .unfit(reason: "accept")
+        }
+        let app = try app(of: attempt, mode)
+        let order = try order(attempt, mode, app)
         let answer: Answer
         do throws(WeChatPayFailure) {
-            answer = try await api.post("/v3/pay/transactions/\(settings.mode.rawValue)", order)
+            answer = try await api.post("/v3/pay/transactions/\(mode.rawValue)", order)
         } catch {
             throw await meaning(error, of: attempt)
         }
-        guard let address = settings.mode == .native ? answer.code_url : answer.h5_url, isPayable(address) else {
-            throw .outcomeUnknown
+        let instruction: PaymentInstruction
+        switch mode {
+        case .native, .h5:
+            guard let address = mode == .native ? answer.code_url : answer.h5_url, isPayable(address, mode) else {
+                throw .outcomeUnknown
+            }
+            instruction = self.instruction(try await first(address, mode, attempt), mode, attempt)
+        case .app, .jsapi:
+            guard let prepay = WeChatPayText.word(answer.prepay_id) else { throw .outcomeUnknown }
+            instruction = try sign(try await firstPrepay(prepay, app, attempt.payment), mode, attempt.payment)
         }
-        return OpenedPayment(instruction: instruction(try await first(address, attempt), attempt), reference: nil)
+        return OpenedPayment(instruction: instruction, reference: nil)
     }
 
-    private func order(_ attempt: PaymentAttempt) throws(ProviderError) -> Order {
+    /// The app of an attempt's order.
+    ///
+    /// - Throws: `unfit` for an app that is not of this mode; Paydesk has refused it before.
+    private func app(of attempt: PaymentAttempt, _ mode: WeChatPaySettings.Mode) throws(ProviderError) -> String {
+        let own = settings.apps(of: mode)
+        guard mode == .app || mode == .jsapi, let named = attempt.payer?.appID else {
+            guard own.count == 1 else { throw .unfit(reason: "app_id") }
+            return own[0]
+        }
+        guard own.contains(named) else { throw .unfit(reason: "app_id") }
+        return named
+    }
+
+    private func order(
+        _ attempt: PaymentAttempt, _ mode: WeChatPaySettings.Mode, _ app: String
+    ) throws(ProviderError) -> Order {
         let payerAddress = attempt.payerAddress(orElse: settings.payerAddress)
-        if settings.mode == .h5, payerAddress == nil {
+        let openID = mode == .jsapi ? attempt.payer?.openID : nil
+        if mode == .jsapi, openID == nil { throw .unfit(reason: "wechat_openid") }
+        if mode == .h5, payerAddress == nil {
             context.log.write(.error, "wechat_pay: nobody knows the payer's address", ["setting": "h5_payer_address"])
             throw .unfit(reason: "payer_address_unknown")
         }
         let title = attempt.title.isBlank ? attempt.order.rawValue : WeChatPayText.title(attempt.title)
         return Order(
-            mchid: settings.mchid, appid: settings.appid, description: title,
-            out_trade_no: attempt.payment.rawValue, time_expire: WeChatPayText.time(attempt.expiresAt),
+            mchid: settings.mchid, appid: app, description: title,
+            out_trade_no: attempt.payment.rawValue,
+            time_expire: WeChatPayText.time(
+                min(attempt.expiresAt, attempt.payment.madeAt.adding(seconds: Self.longestWait))),
             notify_url: context.notifyURL,
             amount: Order.Amount(total: attempt.amount.value, currency: attempt.amount.currency.code),
-            scene_info: settings.mode == .h5 ? payerAddress.map { Order.Scene(payer_client_ip: $0) } : nil)
+            scene_info: mode == .h5 ? payerAddress.map { Order.Scene(payer_client_ip: $0) } : nil,
+            payer: openID.map { Order.Payer(openid: $0) })
     }
 
     /// Maps a failure; an order number in use, or a paid order, is no refusal of this payment.
@@ -72,19 +108,19 @@ extension WeChatPayProvider {
         }
     }
 
-    private func instruction(_ address: String, _ attempt: PaymentAttempt) -> PaymentInstruction {
-        guard settings.mode == .h5 else { return .qr(text: address) }
+    private func instruction(
+        _ address: String, _ mode: WeChatPaySettings.Mode, _ attempt: PaymentAttempt
+    ) -> PaymentInstruction {
+        guard mode == .h5 else { return .qr(text: address) }
         guard let back = attempt.returnURL else { return .url(checkoutURL: address) }
         let mark = address.contains("?") ? "&" : "?"
         return .url(checkoutURL: "\(address)\(mark)redirect_url=\(PercentEncoding.encoded(back))")
     }
 
-    private func isPayable(_ text: String) -> Bool {
+    private func isPayable(_ text: String, _ mode: WeChatPaySettings.Mode) -> Bool {
         guard let address = WebAddress(text), !address.host.isEmpty else { return false }
-        switch settings.mode {
-        case .native: return address.scheme == "weixin" || address.scheme == "https"
-        case .h5: return address.scheme == "https" || (address.isWeb && settings.base.hasPrefix("http://"))
-        }
+        if mode == .native { return address.scheme == "weixin" || address.scheme == "https" }
+        return address.scheme == "https" || (address.isWeb && settings.base.hasPrefix("http://"))
     }
 }
 
@@ -99,14 +135,16 @@ extension WeChatPayProvider {
     /// order.
     ///
     /// It is stored as long as it is valid, so that a repetition has the same answer.
-    private func first(_ address: String, _ attempt: PaymentAttempt) async throws(ProviderError) -> String {
+    private func first(
+        _ address: String, _ mode: WeChatPaySettings.Mode, _ attempt: PaymentAttempt
+    ) async throws(ProviderError) -> String {
         let now = context.time.now
         // A code is valid for two hours and a page for five minutes; some of that is left for the payer.
-        let given = Given(address: address, until: now.adding(seconds: settings.mode == .native ? 6_600 : 240))
+        let given = Given(address: address, until: now.adding(seconds: mode == .native ? 6_600 : 240))
         guard let data = try? JSONEncoder().encode(given) else { throw .outcomeUnknown }
         let kept: Data?
         do throws(ProviderError) {
-            kept = try await context.book.update("address/\(settings.mode.rawValue)/\(attempt.payment.rawValue)") {
+            kept = try await context.book.update("address/\(mode.rawValue)/\(attempt.payment.rawValue)") {
                 old in
                 let known = old.flatMap { try? JSONDecoder().decode(Given.self, from: $0) }
                 return known.map { now < $0.until } ?? false ? nil : data
@@ -140,7 +178,7 @@ extension WeChatPayProvider {
                 // Its opening may be under way, so the payment has not ended.
                 return PaymentReport(payment: payment.payment, outcome: .pending(status: "not_found"))
             }
-            return try known.report(payment.payment, settings)
+            return try known.report(payment.payment, settings, apps: try await apps(of: payment.payment))
         } catch {
             throw error.providerError(afterChange: false)
         }

@@ -6,16 +6,29 @@ import ProviderKit
 struct WeChatPaySettings: Sendable {
     /// The product of WeChat Pay for payments.
     enum Mode: String, CaseIterable, Sendable {
-        case native, h5
+        case native, h5, app, jsapi
 
-        var contract: ContractType { self == .native ? .qr : .url }
+        var contract: ContractType {
+            switch self {
+            case .native: .qr
+            case .h5: .url
+            case .app: .wechatApp
+            case .jsapi: .wechatJSAPI
+            }
+        }
     }
 
     static let officialBase = "https://api.mch.weixin.qq.com"
 
     let mchid: String
+    /// The app of `native` and `h5`.
     let appid: String
-    let mode: Mode
+    /// The modes, the one first that is taken where a client accepts several.
+    let modes: [Mode]
+    /// The apps of `app` and `jsapi`.
+    let appIDs: [Mode: [String]]
+    /// The step that names payers to a page inside WeChat; nil where it is not set.
+    let authorization: WeChatAuthorizationSettings?
     let identity: WeChatPayIdentity
     let apiKey: ProviderSecret<[UInt8]>
     /// WeChat Pay's own public key; nil where platform certificates are used.
@@ -30,8 +43,18 @@ struct WeChatPaySettings: Sendable {
         SettingsSchema.Field(
             "appid", .text, required: true, summary: "The app that is bound to the merchant number, wx…."),
         SettingsSchema.Field(
-            "mode", .choice(Mode.allCases.map(\.rawValue)), default: .text(Mode.native.rawValue),
-            summary: "native makes qr contracts, h5 makes url contracts for browsers on phones."),
+            "mode", .choice(Mode.allCases.map(\.rawValue)),
+            summary: "native makes qr contracts, h5 url contracts for browsers on phones, app and jsapi wechat_app and "
+                + "wechat_jsapi contracts; native where neither mode nor modes is set."),
+        SettingsSchema.Field(
+            "modes", .list(.choice(Mode.allCases.map(\.rawValue))),
+            summary: "Several modes, the one first that is taken where a client accepts several."),
+        SettingsSchema.Field(
+            "app_ids", .object(appIDsSchema),
+            summary: "The apps of the modes app and jsapi; appid where they are left out."),
+        SettingsSchema.Field(
+            "oauth", .object(WeChatAuthorizationSettings.schema),
+            summary: "With mode jsapi: how the cashier learns inside WeChat who the payer is."),
         SettingsSchema.Field(
             "private_key", .secret, required: true,
             summary: "The merchant API certificate's private key (PEM, apiclient_key.pem)."),
@@ -52,13 +75,23 @@ struct WeChatPaySettings: Sendable {
             summary: "Where WeChat Pay's API is, without a path; https, except in development."),
     ])
 
+    private static let appIDsSchema = SettingsSchema([
+        SettingsSchema.Field(
+            "app", .list(.text), summary: "Mobile apps of WeChat's Open Platform, wx…, for wechat_app contracts."),
+        SettingsSchema.Field(
+            "jsapi", .list(.text), summary: "Service accounts and mini programs, wx…, for wechat_jsapi contracts."),
+    ])
+
     /// - Throws: every fault, without any value.
     init(_ account: ProviderAccount) throws(ProviderSetupError) {
         let reader = ProviderSettingsReader(account)
         let settings = reader.settings
         mchid = reader.text("mchid", 1...32, "copy the merchant number, digits alone", where: \.isDigit)
         appid = reader.text("appid", 1...32, "copy the app's id, wx…", where: \.isWord)
-        mode = reader.choice("mode", of: Mode.allCases, default: .native)
+        modes = Self.modes(reader)
+        appIDs = Self.appIDs(reader, default: appid)
+        authorization = WeChatAuthorizationSettings.read(
+            reader, appIDs: modes.contains(.jsapi) ? appIDs[.jsapi] ?? [] : [])
 
         let key = Array(settings.text("api_v3_key").utf8)
         if key.count != 32 || !key.allSatisfy(\.isVisible) {
@@ -78,5 +111,46 @@ struct WeChatPaySettings: Sendable {
         try reader.check()
         guard let identity else { throw ProviderSetupError(reader.faults) }
         self.identity = identity
+    }
+
+    /// Every app that an order of this account may be of.
+    var ownApps: Set<String> { Set(modes.flatMap(apps) + [appid]) }
+
+    /// The apps of a mode's orders.
+    func apps(of mode: Mode) -> [String] { appIDs[mode] ?? [appid] }
+
+    /// The mode of a contract type; nil for one that the account does not make.
+    func mode(of type: ContractType) -> Mode? { modes.first { $0.contract == type } }
+
+    private static func modes(_ reader: ProviderSettingsReader) -> [Mode] {
+        guard reader.settings["modes"] != nil else {
+            return [reader.choice("mode", of: Mode.allCases, default: .native)]
+        }
+        if reader.settings["mode"] != nil {
+            reader.fault("mode", "stands beside modes", "leave one of the two out")
+        }
+        let modes = reader.settings.texts("modes").compactMap(Mode.init)
+        if modes.isEmpty { reader.fault("modes", "is empty", "name at least one mode, or leave it out") }
+        if Set(modes).count < modes.count { reader.fault("modes", "names a mode twice", "name each mode once") }
+        return modes
+    }
+
+    private static func appIDs(_ reader: ProviderSettingsReader, default appid: String) -> [Mode: [String]] {
+        let object = reader.settings.object("app_ids")
+        var found: [Mode: [String]] = [:]
+        for mode in [Mode.app, .jsapi] {
+            guard object[mode.rawValue] != nil else {
+                found[mode] = [appid]
+                continue
+            }
+            let ids = object.texts(mode.rawValue)
+            if ids.isEmpty || Set(ids).count < ids.count || !ids.allSatisfy({ $0.isWord(1...32) }) {
+                reader.fault(
+                    "app_ids.\(mode.rawValue)", "is not a list of different app ids",
+                    "copy the apps' ids, wx…, or leave it out")
+            }
+            found[mode] = ids
+        }
+        return found
     }
 }

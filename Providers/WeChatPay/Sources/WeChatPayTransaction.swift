@@ -38,15 +38,18 @@ struct WeChatPayTransaction: Decodable, Sendable {
         return Money(value: total, currency: currency)
     }
 
+    /// - Parameter apps: the app of the payment, or all of the account's where it is not known.
     /// - Throws: `unproven` for another merchant or app.
-    func check(_ settings: WeChatPaySettings) throws(WeChatPayFailure) {
+    func check(_ settings: WeChatPaySettings, apps: Set<String>) throws(WeChatPayFailure) {
         guard mchid == settings.mchid else { throw .unproven(.otherMerchant) }
-        guard appid == settings.appid else { throw .unproven(.otherApp) }
+        guard let appid, apps.contains(appid) else { throw .unproven(.otherApp) }
     }
 
     /// - Throws: `foreign` for another payment or another merchant.
-    func report(_ expected: ID<Payment>, _ settings: WeChatPaySettings) throws(WeChatPayFailure) -> PaymentReport {
-        try check(settings)
+    func report(
+        _ expected: ID<Payment>, _ settings: WeChatPaySettings, apps: Set<String>
+    ) throws(WeChatPayFailure) -> PaymentReport {
+        try check(settings, apps: apps)
         guard payment == expected else { throw .foreign }
         return PaymentReport(payment: expected, outcome: try outcome(), reference: WeChatPayText.word(transaction_id))
     }

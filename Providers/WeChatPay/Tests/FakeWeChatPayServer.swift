@@ -11,6 +11,14 @@ import _CryptoExtras
 final class FakeWeChatPayServer: Sendable {
     static let mchid = "1900000001"
     static let appid = "wx00planted0app01"
+    /// A mobile app, a service account and a mini program of the merchant's.
+    static let mobile = "wx00planted0mobile"
+    static let office = "wx00planted0office"
+    static let mini = "wx00planted0mini0"
+    /// The app of each payer's openid; the last is the conformance kit's.
+    static let openIDs = [
+        "oPayer0of0the0office": office, "oPayer0of0the0mini": mini, "oConformance0of0the0kit": office,
+    ]
     static let apiKey = "planted0APIv3key0of0the0standin0"
 
     struct Order {
@@ -18,6 +26,7 @@ final class FakeWeChatPayServer: Sendable {
         let total: Int64
         let body: Data
         let mode: String
+        var appid = FakeWeChatPayServer.appid
         var state = "NOTPAY"
         var transaction: String { "4200\(number.suffix(10))" }
     }

@@ -41,6 +41,25 @@ struct WeChatPayFixture: ProviderFixture {
         "public_key_id": .text(WeChatPayTestCertificates.publicKeyID),
     ]
 
+    /// Every mode but `h5`, with the apps of the stand-in.
+    static let wallets: [String: SettingValue] = [
+        "modes": texts("native", "jsapi", "app"),
+        "app_ids": .object([
+            "app": texts(FakeWeChatPayServer.mobile),
+            "jsapi": texts(FakeWeChatPayServer.office, FakeWeChatPayServer.mini),
+        ]),
+    ]
+
+    /// The settings of a mode for apps or for pages inside WeChat.
+    static func wallet(_ mode: String) -> [String: SettingValue] {
+        wallets.filter { $0.key != "modes" }.merging(["mode": .text(mode)]) { $1 }
+    }
+
+    static func texts(_ words: String...) -> SettingValue { .list(words.map(SettingValue.text)) }
+
+    /// A payer of the service account.
+    static let payer = WalletPayer(appID: FakeWeChatPayServer.office, openID: "oPayer0of0the0office")
+
     /// A payment that was opened and paid.
     func paid(_ provider: WeChatPayProvider) async throws -> ProviderReference {
         let attempt = attempt()

@@ -7,11 +7,13 @@ import Synchronization
 import TestSupport
 import WeChatPayProvider
 
-/// A whole gateway with two WeChat Pay accounts of one merchant: a code to scan, and a page on the phone.
+/// A whole gateway with three WeChat Pay accounts of one merchant: a code to scan, a page on the phone, and one with the
+/// modes for apps and for pages inside WeChat.
 struct WeChatPayGatewayFixture: ProviderGatewayFixture {
     static let native = "wechat-native"
     static let account = native
     static let h5 = "wechat-h5"
+    static let all = "wechat-all"
 
     let desk: GatewayFixture
     let gateway: Gateway
@@ -23,8 +25,10 @@ struct WeChatPayGatewayFixture: ProviderGatewayFixture {
         let transport = RecordingTransport(changesSomething: { $0.method == "POST" }) { request in
             standIn.answer(request, now: clock.now.rawValue)
         }
-        let accounts = try [(Self.native, [:]), (Self.h5, WeChatPayFixture.h5)].map { name, settings in
-            try desk.account(name, http: transport) {
+        let accounts = try [
+            (Self.native, [:]), (Self.h5, WeChatPayFixture.h5), (Self.all, WeChatPayFixture.wallets),
+        ].map { name, settings in
+            try desk.account(name, http: transport, platforms: name == Self.all ? Platform.allCases : [.web]) {
                 try WeChatPayProvider(account: WeChatPayFixture.account(settings), context: $0)
             }
         }
@@ -59,12 +63,12 @@ struct WeChatPayGatewayFixture: ProviderGatewayFixture {
     }
 
     /// Completes a refund at WeChat Pay and notifies of it.
-    func settleRefund(_ status: String, id: String) async throws {
+    func settleRefund(_ status: String, id: String, account: String = native) async throws {
         let object = standIn.state.withLock { state in
             state.refunds[0].status = status
             return state.refunds[0].notice(total: state.orders[0].total)
         }
-        try await deliver(FakeWeChatPayServer.event("REFUND.\(status)", object, id: id), account: Self.native)
+        try await deliver(FakeWeChatPayServer.event("REFUND.\(status)", object, id: id), account: account)
     }
 
     @discardableResult

@@ -107,6 +107,31 @@ struct WeChatPayInteropTests {
         print("interop: \(rows.count) notifications signed by wechatpayv3, we agree about each")
     }
 
+    @Test func `about the parameters for WeChat's libraries`() async throws {
+        let folder = try Self.folder()
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let fixture = WeChatPayFixture()
+        let provider = try fixture.provider(WeChatPayFixture.wallets)
+        guard case .wechatApp(let app) = try await provider.open(fixture.attempt(accepts: [.wechatApp])).instruction,
+            case .wechatJSAPI(let page) = try await provider.open(
+                fixture.attempt(accepts: [.wechatJSAPI], payer: WeChatPayFixture.payer)
+            ).instruction
+        else { throw RehearsalGap("made other contracts") }
+        let settings = try Self.json([
+            "mchid": FakeWeChatPayServer.mchid, "appid": FakeWeChatPayServer.mobile,
+            "serial": WeChatPayTestCertificates.merchant.serial, "api_key": FakeWeChatPayServer.apiKey,
+            "public_key_id": WeChatPayTestCertificates.publicKeyID,
+        ])
+        let signed = try [
+            [app.appid, app.timestamp, app.noncestr, app.prepayid],
+            [page.appId, page.timeStamp, page.nonceStr, page.package],
+        ].map(Self.json)
+        let signatures = try await python.lines(
+            "wallets.py", [folder.path, settings], input: Data(signed.joined(separator: "\n").utf8))
+        #expect(signatures == [app.sign, page.paySign])
+        print("interop: wechatpayv3 signs the same parameters")
+    }
+
     @Test func `about the signatures of our requests`() async throws {
         let folder = try Self.folder()
         defer { try? FileManager.default.removeItem(at: folder) }
@@ -119,6 +144,9 @@ struct WeChatPayInteropTests {
         _ = try await provider.query(refund: refund)
         _ = try await provider.cancel(payment)
         _ = try await fixture.provider(WeChatPayFixture.h5).open(fixture.attempt(title: "会员 “月卡” / VIP"))
+        let wallets = try fixture.provider(WeChatPayFixture.wallets)
+        _ = try await wallets.open(fixture.attempt(accepts: [.wechatApp]))
+        _ = try await wallets.open(fixture.attempt(accepts: [.wechatJSAPI], payer: WeChatPayFixture.payer))
         let questions = try fixture.transport.requests.map { request in
             let call = FakeWeChatPayServerCall(request)
             return try Self.json([

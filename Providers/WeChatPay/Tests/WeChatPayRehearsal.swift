@@ -18,6 +18,19 @@ struct WeChatPayRehearsal: Rehearsal {
         standIn.state.withLock { $0.seal = seal }
     }
 
+    private var mode: String {
+        if case .text(let mode)? = settings["mode"] { mode } else { "native" }
+    }
+
+    /// The app of the payments that the kit opens: the first of the account's first mode.
+    private var app: String {
+        switch mode {
+        case "app": FakeWeChatPayServer.mobile
+        case "jsapi": FakeWeChatPayServer.office
+        default: FakeWeChatPayServer.appid
+        }
+    }
+
     var secrets: [String] { [FakeWeChatPayServer.apiKey, WeChatPayTestCertificates.merchantKey] }
     var signatureWindow: Int64? { 300 }
 
@@ -85,7 +98,7 @@ struct WeChatPayRehearsal: Rehearsal {
             _ amount: Money, number: String? = nil, state: String = "SUCCESS", more: [String: Any] = [:]
         ) -> Data {
             let order = FakeWeChatPayServer.Order(
-                number: number ?? payment, total: amount.value, body: Data(), mode: "native", state: state)
+                number: number ?? payment, total: amount.value, body: Data(), mode: mode, appid: app, state: state)
             var object = order.json.merging(more) { $1 }
             object["amount"] = ["total": amount.value, "currency": amount.currency.code]
             return sealed("TRANSACTION.SUCCESS", object, id, event.hasUnknownFields)

@@ -18,6 +18,14 @@ struct WeChatPaySettingsTests {
         }
     }
 
+    /// All modes, and an authorisation with other settings of these names.
+    private static func oauth(_ changed: [String: SettingValue] = [:]) -> [String: SettingValue] {
+        let own: [String: SettingValue] = [
+            "app_id": .text(FakeWeChatPayServer.office), "app_secret": .text("the secret of the office"),
+        ]
+        return WeChatPayFixture.wallets.merging(["oauth": .object(own.merging(changed) { $1 })]) { $1 }
+    }
+
     private static let otherKey = WeChatPayTestCertificates.otherMerchant.key.pkcs8PEM
     private static let serialOnly: [String: SettingValue] = [
         "certificate": .text(""), "certificate_serial": .text(WeChatPayTestCertificates.merchant.serial),
@@ -27,7 +35,8 @@ struct WeChatPaySettingsTests {
         arguments: [
             ([:], []), (["mchid": .text("")], ["mchid"]), (["mchid": .text("19-00")], ["mchid"]),
             (["appid": .text("")], ["appid"]), (["appid": .text("wx/../x")], ["appid"]),
-            (["mode": .text("jsapi")], ["mode"]), (["private_key": .text("")], ["private_key"]),
+            (["mode": .text("lottery")], ["mode"]), (["mode": .text("jsapi")], []),
+            (["private_key": .text("")], ["private_key"]),
             (["private_key": .text("swordfish")], ["private_key"]),
             (["private_key": .text(WeChatPayTestCertificates.publicKeyPEM)], ["private_key"]),
             (["private_key": .text(WeChatPayTestCertificates.merchant.key.asPKCS1)], []),
@@ -56,6 +65,17 @@ struct WeChatPaySettingsTests {
             (["mode": .text("h5")], []), (WeChatPayFixture.h5, []),
             (WeChatPayFixture.h5.merging(["h5_payer_address": .text("2001:db8::1")]) { $1 }, []),
             (WeChatPayFixture.h5.merging(["h5_payer_address": .text("shop.example")]) { $1 }, ["h5_payer_address"]),
+            (WeChatPayFixture.wallets, []), (["modes": .list([])], ["modes"]),
+            (["modes": WeChatPayFixture.texts("app", "app")], ["modes"]),
+            (["modes": WeChatPayFixture.texts("app"), "mode": .text("app")], ["mode"]),
+            (["app_ids": .object(["app": WeChatPayFixture.texts("wx bad")])], ["app_ids.app"]),
+            (["app_ids": .object(["jsapi": .list([])])], ["app_ids.jsapi"]),
+            (["app_ids": .object(["jsapi": WeChatPayFixture.texts("wx1", "wx1")])], ["app_ids.jsapi"]),
+            (oauth(), []), (oauth(["app_id": .text("wx00another0office")]), ["oauth.app_id"]),
+            (oauth(["app_secret": .text("")]), ["oauth.app_secret"]),
+            (oauth(["authorize_url": .text("https://x.example/a?b")]), ["oauth.authorize_url"]),
+            (oauth(["api_base": .text("https://x.example/a")]), ["oauth.api_base"]),
+            (oauth().merging(["modes": WeChatPayFixture.texts("native", "app")]) { $1 }, ["oauth"]),
             (["api_base": .text("http://127.0.0.1:8420")], []),
             (["api_base": .text("https://api2.mch.weixin.qq.com/")], []),
             (["api_base": .text("https://x.example/proxy")], ["api_base"]),
@@ -85,10 +105,16 @@ struct WeChatPaySettingsTests {
         let fields = WeChatPayProvider.manifest.settings.fields
         let defaults = Dictionary(
             uniqueKeysWithValues: fields.compactMap { field in field.defaultValue.map { (field.name, $0) } })
-        #expect(defaults == ["mode": .text("native"), "api_base": .text("https://api.mch.weixin.qq.com")])
+        #expect(defaults == ["api_base": .text("https://api.mch.weixin.qq.com")])
         #expect(fields.filter(\.required).map(\.name) == ["mchid", "appid", "private_key", "api_v3_key"])
         #expect(try WeChatPayFixture().provider().contractTypes == [.qr])
         #expect(try WeChatPayFixture().provider(WeChatPayFixture.h5).contractTypes == [.url])
+        let several = try WeChatPayFixture().provider(WeChatPayFixture.wallets)
+        #expect(several.orderedContractTypes == [.qr, .wechatJSAPI, .wechatApp])
+        #expect(several.appIDs(of: .wechatJSAPI) == [FakeWeChatPayServer.office, FakeWeChatPayServer.mini])
+        #expect(several.appIDs(of: .wechatApp) == [FakeWeChatPayServer.mobile] && several.appIDs(of: .qr).isEmpty)
+        let plain = try WeChatPayFixture().provider(["mode": .text("app")])
+        #expect(plain.appIDs(of: .wechatApp) == [FakeWeChatPayServer.appid] && plain.authorization == nil)
     }
 
     @Test func `the doctor tries keys against WeChat Pay`() async throws {
@@ -114,6 +140,20 @@ struct WeChatPaySettingsTests {
             $1
         }
         #expect(try await diagnose(wrongSerial, settings).last == "fault question")
+        let wallets = try await diagnose(
+            WeChatPayFixture(),
+            WeChatPayFixture.wallets.merging([
+                "app_ids": .object([
+                    "app": WeChatPayFixture.texts(FakeWeChatPayServer.mobile, FakeWeChatPayServer.mini),
+                    "jsapi": WeChatPayFixture.texts(FakeWeChatPayServer.office, FakeWeChatPayServer.mobile),
+                ])
+            ]) { $1 })
+        #expect(
+            wallets == [
+                "good merchant certificate", "notice oauth", "good platform certificates", "good question",
+                "good app id \(FakeWeChatPayServer.office)", "fault app id \(FakeWeChatPayServer.mobile)",
+                "good app id \(FakeWeChatPayServer.mobile)", "fault app id \(FakeWeChatPayServer.mini)",
+            ])
         let silent = WeChatPayFixture { _ throws(HTTPTransportError) in throw .notSent }
         #expect(try await diagnose(silent).last == "notice question")
         let late = WeChatPayFixture()

@@ -5,21 +5,26 @@ import Synchronization
 /// Orders and refunds of the fake server.
 extension FakeWeChatPayServer {
     static func make(_ mode: String, _ call: FakeWeChatPayServerCall, _ state: inout State) -> (Int, Any?) {
-        guard ["native", "h5"].contains(mode) else { return no(404, "NOT_FOUND") }
+        guard let bound = apps[mode] else { return no(404, "NOT_FOUND") }
         let object = call.object
         var known: Set<String> = [
             "mchid", "appid", "description", "out_trade_no", "time_expire", "notify_url", "amount",
         ]
         if mode == "h5" { known.insert("scene_info") }
+        if mode == "jsapi" { known.insert("payer") }
         let amount = object["amount"] as? [String: Any] ?? [:]
         guard Set(object.keys).isSubset(of: known), object["mchid"] as? String == mchid,
-            object["appid"] as? String == appid, let title = object["description"] as? String,
+            let app = object["appid"] as? String, let title = object["description"] as? String,
             (1...127).contains(title.utf8.count), let number = object["out_trade_no"] as? String, isNumber(number),
             let total = amount["total"] as? Int64, total > 0, amount["currency"] as? String == "CNY",
             Set(amount.keys) == ["total", "currency"], let hook = object["notify_url"] as? String,
             hook.hasPrefix("https://"), !hook.contains("?"), isTime(object["time_expire"] as? String ?? ""),
-            mode == "native" || isScene(object["scene_info"])
+            mode != "h5" || isScene(object["scene_info"]),
+            mode != "jsapi" || (object["payer"] as? [String: String])?.keys.first == "openid"
         else { return no(400, "PARAM_ERROR") }
+        guard bound.contains(app) else { return no(400, "APPID_MCHID_NOT_MATCH") }
+        let openID = (object["payer"] as? [String: String])?["openid"]
+        guard mode != "jsapi" || openIDs[openID ?? ""] == app else { return no(400, "PARAM_ERROR") }
         if let index = state.orders.firstIndex(where: { $0.number == number }) {
             let order = state.orders[index]
             switch order.state {
@@ -28,8 +33,9 @@ extension FakeWeChatPayServer {
             default: guard order.body == call.body, order.mode == mode else { return no(400, "INVALID_REQUEST") }
             }
         } else {
-            state.orders.append(Order(number: number, total: total, body: call.body, mode: mode))
+            state.orders.append(Order(number: number, total: total, body: call.body, mode: mode, appid: app))
         }
+        if mode == "app" || mode == "jsapi" { return (200, ["prepay_id": "wx26112410\(number.suffix(20))"]) }
         // Each call makes another code, and each code pays this order.
         state.codes += 1
         return mode == "native"
@@ -39,6 +45,9 @@ extension FakeWeChatPayServer {
                 ["h5_url": "https://wx.tenpay.com/cgi-bin/mmpayweb-bin/checkmweb?prepay_id=wx\(state.codes)&package=9"]
             )
     }
+
+    /// The apps that are bound to the merchant, by mode.
+    private static let apps = ["native": [appid], "h5": [appid], "app": [mobile, appid], "jsapi": [office, mini]]
 
     private static func isNumber(_ text: String) -> Bool {
         (6...32).contains(text.utf8.count)
@@ -150,13 +159,13 @@ extension FakeWeChatPayServer.Order {
 
     var json: [String: Any] {
         var fields: [String: Any] = [
-            "mchid": FakeWeChatPayServer.mchid, "appid": FakeWeChatPayServer.appid, "out_trade_no": number,
+            "mchid": FakeWeChatPayServer.mchid, "appid": appid, "out_trade_no": number,
             "trade_state": state, "trade_state_desc": "文字", "promotion_detail": [Any](),
             "amount": ["total": total, "currency": "CNY"],
         ]
         if ["SUCCESS", "REFUND"].contains(state) {
             fields["transaction_id"] = transaction
-            fields["trade_type"] = mode == "native" ? "NATIVE" : "MWEB"
+            fields["trade_type"] = mode == "h5" ? "MWEB" : mode.uppercased()
             fields["bank_type"] = "OTHERS"
             fields["success_time"] = "2025-01-14T21:06:40+08:00"
             fields["payer"] = ["openid": "planted-openid-of-the-payer"]

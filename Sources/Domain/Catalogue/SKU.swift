@@ -90,6 +90,8 @@ package struct SKU: Hashable, Sendable {
     package var once: Once
     /// The name of its rate of tax in the settings of external purchases; nil for a SKU that is not sold so.
     package var taxCategory: String?
+    /// True for goods and services that are used outside of the app, which Apple does not sell.
+    package var physical = false
     package var active: Bool
     package var localizations: [String: Localization]
 }
@@ -97,7 +99,7 @@ package struct SKU: Hashable, Sendable {
 extension SKU: Codable {
     private enum CodingKeys: String, CodingKey {
         case id, number, name, description, kind, tier, rank, prices, options, units, attributes, stacking, consumption,
-            once, active, renewal, period, offers
+            once, active, renewal, period, offers, physical
         case trialDays = "trial_days"
         case graceDays = "grace_days"
         case taxCategory = "tax_category"
@@ -142,6 +144,7 @@ extension SKU: Codable {
         consumption = try fields.decodeIfPresent(Consumption.self, forKey: .consumption) ?? .ignore
         once = try fields.decodeIfPresent(Once.self, forKey: .once) ?? .ever
         taxCategory = try fields.decodeIfPresent(String.self, forKey: .taxCategory)
+        physical = try fields.decodeIfPresent(Bool.self, forKey: .physical) ?? false
         active = try fields.decodeIfPresent(Bool.self, forKey: .active) ?? true
         localizations = try fields.decodeIfPresent([String: Localization].self, forKey: .localizations) ?? [:]
     }
@@ -189,6 +192,7 @@ extension SKU: Codable {
         try fields.encode(consumption, forKey: .consumption)
         try fields.encode(once, forKey: .once)
         try fields.encodeIfPresent(taxCategory, forKey: .taxCategory)
+        try fields.encode(physical, forKey: .physical)
         try fields.encode(active, forKey: .active)
         try fields.encode(localizations, forKey: .localizations)
     }

@@ -3,11 +3,35 @@ public enum ContractType: String, Sendable, Codable, CaseIterable {
     case appleIAP = "apple_iap"
     case stripe, url, qr
     case applePay = "apple_pay"
+    /// Parameters for a wallet's library inside an app, or inside WeChat.
+    case alipayApp = "alipay_app"
+    case wechatApp = "wechat_app"
+    case wechatJSAPI = "wechat_jsapi"
     /// The contract of an order whose amount is 0.
     case none
 
     /// The types that a client without `accept` can get.
     package static let base: Set<ContractType> = [.appleIAP, .stripe, .url, .qr]
+    /// The types that an app hands to a wallet's library, or a page to WeChat.
+    package static let wallets: Set<ContractType> = [.alipayApp, .wechatApp, .wechatJSAPI]
+    /// The types that a client can ask for.
+    package static let known = allCases.filter { $0 != .none }
+}
+
+extension ContractType {
+    /// Returns whether clients of a platform can act on such a contract.
+    package func fits(_ platform: Platform) -> Bool {
+        switch self {
+        case .alipayApp, .wechatApp: platform == .ios || platform == .android
+        case .wechatJSAPI: platform == .web
+        case .appleIAP, .stripe, .url, .qr, .applePay, .none: true
+        }
+    }
+
+    /// True where Apple sells digital goods itself: an app for iOS starts another wallet for other goods only.
+    package func isApplesOwn(on platform: Platform) -> Bool {
+        platform == .ios && (self == .alipayApp || self == .wechatApp)
+    }
 }
 
 /// The provider's part of a payment contract: the action that the client takes.
@@ -19,6 +43,10 @@ public enum PaymentInstruction: Hashable, Sendable {
     /// The text to encode as a QR code.
     case qr(text: String)
     case applePay(ApplePayRequest)
+    /// The signed request that an app hands to Alipay's library as it is.
+    case alipayApp(orderString: String)
+    case wechatApp(WeChatAppParameters)
+    case wechatJSAPI(WeChatJSAPIParameters)
     case none
 
     public var type: ContractType {
@@ -28,6 +56,9 @@ public enum PaymentInstruction: Hashable, Sendable {
         case .url: .url
         case .qr: .qr
         case .applePay: .applePay
+        case .alipayApp: .alipayApp
+        case .wechatApp: .wechatApp
+        case .wechatJSAPI: .wechatJSAPI
         case .none: .none
         }
     }
@@ -109,6 +140,9 @@ extension PaymentInstruction: Codable {
         case type, stripe, hint
         case productIDs = "product_ids"
         case applePay = "apple_pay"
+        case alipayApp = "alipay_app"
+        case wechatApp = "wechat_app"
+        case wechatJSAPI = "wechat_jsapi"
         case appAccountToken = "app_account_token"
         case checkoutURL = "checkout_url"
     }
@@ -117,6 +151,10 @@ extension PaymentInstruction: Codable {
         let publishable_key: String
         let client_secret: String
         let method: String?
+    }
+
+    private struct AlipayApp: Codable {
+        let order_string: String
     }
 
     public func encode(to encoder: any Encoder) throws {
@@ -134,6 +172,10 @@ extension PaymentInstruction: Codable {
             try fields.encode(address, forKey: .checkoutURL)
         case .applePay(let request):
             try fields.encode(request, forKey: .applePay)
+        case .alipayApp(let orderString):
+            try fields.encode(AlipayApp(order_string: orderString), forKey: .alipayApp)
+        case .wechatApp(let parameters): try fields.encode(parameters, forKey: .wechatApp)
+        case .wechatJSAPI(let parameters): try fields.encode(parameters, forKey: .wechatJSAPI)
         case .none:
             break
         }
@@ -155,6 +197,10 @@ extension PaymentInstruction: Codable {
         case .qr: self = .qr(text: try fields.decode(String.self, forKey: .checkoutURL))
         case .none: self = .none
         case .applePay: self = .applePay(try fields.decode(ApplePayRequest.self, forKey: .applePay))
+        case .alipayApp:
+            self = .alipayApp(orderString: try fields.decode(AlipayApp.self, forKey: .alipayApp).order_string)
+        case .wechatApp: self = .wechatApp(try fields.decode(WeChatAppParameters.self, forKey: .wechatApp))
+        case .wechatJSAPI: self = .wechatJSAPI(try fields.decode(WeChatJSAPIParameters.self, forKey: .wechatJSAPI))
         }
     }
 }

@@ -3,6 +3,7 @@ package enum CashierState: String, Sendable, Codable, CaseIterable {
     case plans, methods, qr, redirect, stripe, checking, paid, closed, owned, unavailable, attention
     case applePay = "apple_pay"
     case appleIAP = "apple_iap"
+    case wechatJSAPI = "wechat_jsapi"
 }
 
 /// The state of the cashier with its reason.
@@ -175,8 +176,9 @@ extension ContractType {
         case .url: .redirect
         case .qr: .qr
         case .applePay: .applePay
-        // A free order is paid when it is made.
-        case .none: .methods
+        case .wechatJSAPI: .wechatJSAPI
+        // A free order is paid when it is made, and no page acts on a contract for an app.
+        case .alipayApp, .wechatApp, .none: .methods
         }
     }
 }

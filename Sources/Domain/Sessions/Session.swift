@@ -49,6 +49,8 @@ package struct Session: Identified, Sendable, Equatable {
     package let readableUntil: Timestamp
     /// The time at which its maker, an erasure or a newer session ended it; nil before that.
     package let endedAt: Timestamp?
+    /// The step in which WeChat names its payer.
+    package var authorization = Authorization.none
 
     package init(
         id: ID<Session>, user: ID<User>, purpose: Purpose, maker: Maker, sale: SessionSale, chosen: Plan? = nil,
@@ -69,6 +71,22 @@ package struct Session: Identified, Sendable, Equatable {
 }
 
 extension Session {
+    /// The step in which WeChat names the payer of a session, which is taken once.
+    package enum Authorization: Sendable, Equatable {
+        /// The payer was not sent to WeChat.
+        case none
+        /// The payer was sent, and WeChat has not named them.
+        case asked
+        /// WeChat has named them to this app.
+        case given(appID: String)
+    }
+
+    /// The app id of the payer's openid; nil before WeChat has named the payer.
+    package var wechatAppID: String? { if case .given(let appID) = authorization { appID } else { nil } }
+
+    /// The seconds within which an answer of WeChat's to the authorisation is taken.
+    package static let authorizationSeconds: Int64 = 300
+
     /// The seconds for which a session reads its order after the order's end.
     package static let readableSeconds: Int64 = 86_400
     /// The lengths of a session in seconds.
@@ -92,6 +110,19 @@ extension Session {
 
     /// Returns whether it may make an order or another attempt at this time.
     package func mayBuy(at now: Timestamp) -> Bool { isReadable(at: now) && now < expiresAt }
+}
+
+extension SessionSale {
+    /// The contract types of a session whose maker names none.
+    package static let usualAccept = Set(ContractType.known).subtracting(ContractType.wallets)
+
+    private var namesNoTypes: Bool { accept == Self.usualAccept }
+
+    /// The types that a call of the session may name: where its maker named none, those of wallets too.
+    package var nameable: Set<ContractType> { namesNoTypes ? accept.union(ContractType.wallets) : accept }
+
+    /// The types by which the session can be paid; a page inside WeChat gets WeChat's own without being asked.
+    package var possible: Set<ContractType> { namesNoTypes ? accept.union([.wechatJSAPI]) : accept }
 }
 
 /// The fields that a session's maker gave, which its checkouts cannot leave.

@@ -30,10 +30,14 @@ package struct Cashier: Sendable {
         if request.session == nil { try check(returnURL: request.returnURL) }
         let offer = try await offers.offer(request, user: user)
         let isFree = offer.quote.amount.isZero
-        let account = isFree ? nil : offer.candidates.accounts.first
-        guard isFree || account != nil else { throw refusal(offer.candidates, context) }
+        var request = request
+        request.accept = request.accept.filter(offer.candidates.need.leaves)
+        let candidates =
+            isFree ? offer.candidates : try offer.candidates.fitting(request.wallet, accepts: request.accept)
+        let account = isFree ? nil : candidates.accounts.first
+        guard isFree || account != nil else { throw refusal(candidates, context) }
         let (minutes, keyRing) = (settlements.policies.expireAfterMinutes, contracts.keyRing)
-        let placed = try await settlements.run(context.audit) { settlement in
+        let placed = try await settlements.run(context.audit) { [request] settlement in
             try OrderWriter(settlement).place(
                 request, offer, on: account, user: user, partner: partner, context: context, expiresAfter: minutes,
                 sealedBy: keyRing)
@@ -44,7 +48,7 @@ package struct Cashier: Sendable {
         case .payment(let order, let intent):
             let attempt = CheckoutAttempt(
                 order: order, request: RetryRequest(request), context: context, isCheckout: true)
-            return try await openPayment(intent, attempt, at: offer.candidates)
+            return try await openPayment(intent, attempt, at: candidates)
         }
     }
 
@@ -90,13 +94,16 @@ package struct Cashier: Sendable {
             throw .invalidRequest(field: "currency", reason: .orderCurrency(amount.currency))
         }
         if found.mayHaveSetup { return try await openTrial(found, request, user: user, context: context) }
-        let candidates = try await offers.candidates(for: found, amount, request, user: user)
+        let all = try await offers.candidates(for: found, amount, request, user: user)
+        var request = request
+        request.accept = request.accept.filter(all.need.leaves)
+        let candidates = try all.fitting(request.wallet, accepts: request.accept)
         guard let account = candidates.accounts.first else { throw refusal(candidates, context) }
         var cancelled = AttemptCancellation()
         for _ in 0..<PaymentAttempts.cancellationRounds {
             cancelled = try await attempts.cancel(of: found.id, audit: context.audit, after: cancelled)
             let (earlier, keyRing) = (cancelled, contracts.keyRing)
-            let intent = try await settlements.run(context.audit) { settlement in
+            let intent = try await settlements.run(context.audit) { [request] settlement in
                 try OrderWriter(settlement).addAttempt(
                     found, on: account, request, earlier, sealedBy: keyRing
                 ) { tx, payment in
@@ -157,13 +164,7 @@ package struct Cashier: Sendable {
         let offer = try await offers.offer(request, user: user)
         guard !offer.quote.amount.isZero else { return [] }
         return offer.candidates.accounts.flatMap { account in
-            account.provider.contractTypes.intersection(request.accept).sorted { $0.rawValue < $1.rawValue }.map {
-                type in
-                PaymentMethodView(
-                    account: account.id.rawValue, kind: account.manifest.kind,
-                    display_name: account.manifest.displayName,
-                    type: type)
-            }
+            Selection.contractTypes(of: account, for: offer.candidates.need).map { PaymentMethodView(account, $0) }
         }
     }
 
@@ -231,7 +232,10 @@ extension Cashier {
         else {
             return try await opening.resume(payment, accepts: attempt.request.accept, audit: attempt.context.audit)
         }
-        var candidates = try await offers.candidates(for: order, amount, attempt.request, user: user)
+        var attempt = attempt
+        let all = try await offers.candidates(for: order, amount, attempt.request, user: user)
+        attempt.request.accept = attempt.request.accept.filter(all.need.leaves)
+        var candidates = try all.fitting(attempt.request.wallet, accepts: attempt.request.accept)
         let tried = Set(left.map(\.payment.account))
         // Only one more account, because the limit counts the accounts of all runs of this request.
         candidates.accounts = Array(candidates.accounts.filter { !tried.contains($0.id) }.prefix(1))

@@ -20,6 +20,8 @@ package struct CheckoutRequest: Sendable {
     package var metadata: [String: String]
     /// The payer's address; nil where it is not known.
     package var payerAddress: IPAddress?
+    /// The payer as a wallet knows them; nil where the caller names neither an app nor an openid.
+    package var wallet: WalletPayer?
     /// The token of Apple's with which is bought outside of the App Store; nil for none.
     package var external: ExternalClaim?
     /// The session that orders, which has checked the return address; nil for other callers.
@@ -54,6 +56,8 @@ package struct RetryRequest: Sendable {
     package var returnURL: String?
     /// The payer's address; nil where it is not known.
     package var payerAddress: IPAddress?
+    /// The payer as a wallet knows them; an earlier attempt's is not taken over.
+    package var wallet: WalletPayer?
     /// The session that makes the attempt, which has checked the return address; nil for other callers.
     var session: ID<Session>?
     /// The page of the calling session, to which it may return whatever `return_urls` says; nil for none.
@@ -76,6 +80,7 @@ package struct RetryRequest: Sendable {
         self.init(
             platform: request.platform, currency: request.currency, provider: request.provider, accept: request.accept,
             returnURL: request.returnURL, payerAddress: request.payerAddress)
+        wallet = request.wallet
         session = request.session?.session
     }
 }
@@ -83,7 +88,7 @@ package struct RetryRequest: Sendable {
 /// A request's attempt to get a contract for an order.
 struct CheckoutAttempt: Sendable {
     let order: ID<Order>
-    let request: RetryRequest
+    var request: RetryRequest
     let context: CallContext
     /// True for a checkout, whose key is bound to its order; the key of a retry is bound to its payment.
     let isCheckout: Bool

@@ -8,15 +8,23 @@ package struct Contracts: Sendable {
     let orders: Orders
     let keyRing: KeyRing
     let publicURL: String
+    /// The real clock, by which wallets end what they gave.
+    let time: TimeSource
 
     /// Returns the contract of a user's order, as it was made for its latest payment.
     ///
-    /// - Throws: `orderNotFound`; `contractGone` where the order is not open; `notFound` when no provider has answered yet.
+    /// - Throws: `orderNotFound`; `contractGone` where the order is not open; `instructionExpired` where another attempt
+    ///   is needed; `notFound` when no provider has answered yet.
     package func find(_ order: String, user: ExternalUserID) async throws(GatewayError) -> PaymentContract {
         let found = try await orders.own(order, user: user)
         guard found.state == .open else { throw .contractGone }
-        return try await contract(of: found.id)
+        let contract = try await contract(of: found.id)
+        guard !hasExpired(contract.instruction) else { throw .instructionExpired }
+        return contract
     }
+
+    /// Returns whether a wallet refuses the instruction by now, although the order is open.
+    func hasExpired(_ instruction: PaymentInstruction) -> Bool { instruction.expiresAt.map { $0 <= time.now } ?? false }
 
     /// The text of the QR code of a payment or a set-up, for anybody who has the image's address.
     ///

@@ -115,14 +115,14 @@ struct Offers: Sendable {
         let able = Selection.candidates(configured, for: need, avoiding: unhealthy)
         guard able.isEmpty else {
             return CandidateAccounts(
-                accounts: able, insists: able.first.map { unhealthy.contains($0.id) } ?? false)
+                accounts: able, need: need, insists: able.first.map { unhealthy.contains($0.id) } ?? false)
         }
         let refusals = configured.compactMap { account in
             Selection.refusal(of: account, need, among: configured).map {
                 AccountRefusal(account: account.id, reason: $0)
             }
         }
-        return CandidateAccounts(accounts: [], insists: false, refusals: refusals)
+        return CandidateAccounts(accounts: [], need: need, insists: false, refusals: refusals)
     }
 
     private static func otherCurrency(than sku: SKU) -> LocalizedText {
@@ -147,11 +147,13 @@ extension SelectionNeed {
             hasAppleProducts: !sku.appleOffer(days: days).isEmpty, quantity: quantity, amount: amount,
             platform: platform, accepts: accepts, provider: provider, user: user)
         isManaged = sku.renewal == .managed
+        mayLeaveStore = sku.physical
     }
 
     /// Restricts the sale to accounts outside of the App Store in one environment.
     mutating func sellOutside(in environment: Environment) {
         self.environment = environment
+        mayLeaveStore = true
         accepts.remove(.appleIAP)
     }
 }
@@ -159,6 +161,7 @@ extension SelectionNeed {
 /// The accounts that a payment may try, best first; where there is none, the reason of each.
 struct CandidateAccounts: Sendable {
     var accounts: [ConfiguredAccount]
+    let need: SelectionNeed
     /// True where every possible account is unhealthy, so that they are tried all the same.
     var insists: Bool
     /// The reason of each account that cannot take the payment; empty where one can.

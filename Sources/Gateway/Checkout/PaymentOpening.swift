@@ -18,6 +18,7 @@ struct PaymentOpening: Sendable {
     /// Continues with a payment that an earlier run made: opens it again under the same key unless the provider had
     /// answered.
     ///
+    /// - Parameter accepts: the contract types that the client accepts, for a payment of an earlier release.
     /// - Throws: `orderNotOpen` where its order can no longer be paid, `providerRejected`, and the errors of
     ///   ``open(_:accepts:audit:)``.
     func resume(
@@ -39,8 +40,9 @@ struct PaymentOpening: Sendable {
         guard let order = found else { throw .notFound }
         guard order.state == .open, !isOver else { throw .orderNotOpen }
         let address = record.payerAddress.flatMap { PayerAddress.open($0, of: payment, by: keyRing) }
-        let intent = PaymentIntent(order: order, payment: record.payment, payerAddress: address)
-        return try await open(intent, accepts: accepts, audit: audit)
+        let intent = PaymentIntent(
+            order: order, payment: record.payment, payerAddress: address, wallet: record.walletPayer(by: keyRing))
+        return try await open(intent, accepts: record.accepts ?? accepts, audit: audit)
     }
 
     /// Calls the provider for a payment whose intent is durable, records the answer, and returns the contract.
@@ -123,7 +125,7 @@ struct PaymentOpening: Sendable {
                 payment: payment.id, order: order.id, amount: payment.amount, title: order.title,
                 platform: payment.platform, returnURL: payment.returnURL, expiresAt: expiresAt,
                 appleProductIDs: products, appAccountToken: token, accepts: accepts, payerAddress: intent.payerAddress,
-                mandate: mandate),
+                mandate: mandate, payer: intent.wallet),
             renewal: renewal)
     }
 
@@ -214,6 +216,8 @@ struct PaymentIntent: Sendable {
     let payment: Payment
     /// The payer's address; nil where it is not known.
     let payerAddress: String?
+    /// The payer as the wallet of the contract knows them; nil where it needs none.
+    var wallet: WalletPayer?
 }
 
 extension PaymentInstruction {

@@ -25,6 +25,12 @@ package struct SealedSecrets: Sendable {
         (SealedColumn("webhooks", "previous_secret", key: ["id"]), { "webhooks.secret/\($0.key[0])" }),
         (SealedColumn("payments", "instruction", key: ["id"]), { "payments.instruction/\($0.key[0])" }),
         (SealedColumn("payments", "payer_address", key: ["id"]), { "payments.payer_address/\($0.key[0])" }),
+        (
+            SealedColumn("payments", "wechat_openid", key: ["id"]), { PayerOpenID.place(payment: $0.key[0]) }
+        ),
+        (
+            SealedColumn("sessions", "wechat_openid", key: ["id"]), { PayerOpenID.place(session: $0.key[0]) }
+        ),
         (SealedColumn("mandates", "reference", key: ["id"]), { MandateSecrets.referencePlace($0.key[0]) }),
         (SealedColumn("mandates", "customer", key: ["id"]), { MandateSecrets.customerPlace($0.key[0]) }),
         (SealedColumn("setups", "instruction", key: ["id"]), { SealedInstruction.place(setup: $0.key[0]) }),

@@ -104,13 +104,22 @@ struct OrderWriter {
         let payment = Payment(
             id: settlement.ids.make(), order: order.id, account: account.id, amount: amount, platform: request.platform,
             returnURL: request.returnURL ?? order.returnURL, environment: account.environment, createdAt: now)
+        let wallet = account.needed(of: request.wallet, accepts: request.accept)
         try tx.payments.insert(
             payment,
             recurring: order.period != nil || (order.terms.kind == .subscription && account.manifest.recurring),
             accepts: request.accept,
-            payerAddress: try request.payerAddress.map { try PayerAddress.seal($0, of: payment.id, by: keyRing) })
+            payer: SealedPayer(
+                address: try request.payerAddress.map { try PayerAddress.seal($0, of: payment.id, by: keyRing) },
+                appID: wallet?.appID,
+                openID: try wallet?.openID.map {
+                    let place = PayerOpenID.place(payment: payment.id.rawValue)
+                    return try PayerOpenID.seal($0, at: place, by: keyRing)
+                }))
         let entry = try settlement.log.appendTimeline(order, "payment.created", "\(payment.id) \(account.id.rawValue)")
-        return (PaymentIntent(order: order, payment: payment, payerAddress: request.payerAddress?.description), entry)
+        let intent = PaymentIntent(
+            order: order, payment: payment, payerAddress: request.payerAddress?.description, wallet: wallet)
+        return (intent, entry)
     }
 
     /// Stores a new order as its session's next; the caller holds the user's lock.

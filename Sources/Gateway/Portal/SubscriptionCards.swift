@@ -115,6 +115,7 @@ extension SubscriptionActs {
             return []
         }
         let usable = account.provider.contractTypes.subtracting([.appleIAP, .applePay, .none])
+            .subtracting(ContractType.wallets)
         return usable.sorted { $0.rawValue < $1.rawValue }.map { PaymentMethodView(account, $0) }
     }
 }

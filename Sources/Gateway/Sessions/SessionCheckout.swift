@@ -66,7 +66,11 @@ package struct SessionCheckout: Sendable {
         _ fields: SessionFields, _ caller: AuthenticatedSession
     ) async throws(GatewayError) -> [PaymentMethodView] {
         let request = try await terms(of: caller).checkout(fields)
-        return try await cashier.paymentMethods(request, user: caller.user)
+        return try await cashier.paymentMethods(request, user: caller.user).filter { method in
+            guard method.type == .wechatJSAPI else { return true }
+            let account = settlements.providers.registry.accounts.first { $0.id.rawValue == method.account }
+            return account?.fault(of: request.wallet, accepts: [.wechatJSAPI]) == nil
+        }
     }
 
     /// Keeps the plan that the payer chose on the page.
@@ -104,8 +108,18 @@ package struct SessionCheckout: Sendable {
     private func terms(of caller: AuthenticatedSession) async throws(GatewayError) -> SessionTerms {
         let registry = settlements.providers.registry
         return SessionTerms(
-            caller: caller, plans: try await offers.plans(of: caller), publicURL: cashier.settings.publicURL
+            caller: caller, plans: try await offers.plans(of: caller), publicURL: cashier.settings.publicURL,
+            payer: try await payer(of: caller)
         ) { name in AccountID(name).flatMap { registry[$0]?.manifest.kind } }
+    }
+
+    /// Reads the payer whom WeChat named to the session.
+    private func payer(of caller: AuthenticatedSession) async throws(GatewayError) -> WalletPayer? {
+        guard let appID = caller.session.wechatAppID,
+            let sealed = try await store.read({ db in try db.sessions.findOpenID(of: caller.id) })
+        else { return nil }
+        let place = PayerOpenID.place(session: caller.id.rawValue)
+        return PayerOpenID.open(sealed, at: place, by: contracts.keyRing).map { WalletPayer(appID: appID, openID: $0) }
     }
 
     /// Continues with the order or payment that an earlier run under the same key made.
@@ -211,7 +225,7 @@ package struct SessionCheckout: Sendable {
         }
         guard let (found, renewal) = read, !found.payment.state.isFinal, found.instruction != nil else { return nil }
         guard isAsked(found.payment.account, by: request), let instruction = try contracts.instruction(found),
-            request.accept.contains(instruction.type)
+            request.accept.contains(instruction.type), !contracts.hasExpired(instruction)
         else { return nil }
         return try contracts.contract(order, found, opened: instruction, renewal: renewal)
     }

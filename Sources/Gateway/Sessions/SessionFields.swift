@@ -17,6 +17,8 @@ package struct SessionFields: Sendable {
     package var storefront: String?
     /// The payer's address; nil where it is not known.
     package var payerAddress: IPAddress?
+    /// The payer as a wallet knows them; nil takes the one that WeChat named to the session.
+    package var wallet: WalletPayer?
 
     package init(
         sku: String? = nil, quantity: Int64? = nil, days: Int64? = nil, platform: Platform? = nil,
@@ -38,6 +40,8 @@ struct SessionTerms: Sendable {
     let caller: AuthenticatedSession
     let plans: SessionPlans
     let publicURL: String
+    /// The payer whom WeChat named to the session; nil for none.
+    let payer: WalletPayer?
     /// Returns the kind of an account; nil where there is no such account.
     let kind: @Sendable (String) -> String?
 
@@ -56,7 +60,9 @@ struct SessionTerms: Sendable {
         try agree(fields.quantity, sale.quantity, "quantity")
         if let days = sale.days { try agree(fields.days, days, "days") }
         let chosen = session.chosen.flatMap { $0.sku.rawValue == sku ? $0.days : nil }
-        let (provider, accept) = (try provider(fields.provider), try accept(fields.accept))
+        let wallet = wallet(fields.wallet)
+        let provider = try provider(fields.provider)
+        let accept = try accept(fields.accept, wallet)
         let returnURL = try returnURL(fields.returnURL)
         if let locale = session.locale { try agree(fields.locale, locale, "locale") }
         try agree(fields.metadata, sale.metadata, "metadata")
@@ -65,6 +71,7 @@ struct SessionTerms: Sendable {
             sku: sku, quantity: sale.quantity, days: fields.days ?? sale.days ?? chosen, platform: sale.platform,
             currency: currency, provider: provider, accept: accept, returnURL: returnURL,
             locale: fields.locale ?? session.locale, metadata: sale.metadata, payerAddress: fields.payerAddress)
+        request.wallet = wallet
         request.termsLocale = request.locale ?? fields.termsLocale
         if let token = sale.externalToken, let storefront = sale.storefront {
             request.external = ExternalClaim(token: .kept(token), storefront: storefront)
@@ -77,12 +84,21 @@ struct SessionTerms: Sendable {
     /// - Throws: `invalidRequest` with the field that contradicts the session.
     func retry(_ fields: SessionFields) throws(GatewayError) -> RetryRequest {
         try agree(fields.platform, sale.platform, "platform")
+        let wallet = wallet(fields.wallet)
         var request = RetryRequest(
             platform: sale.platform, currency: fields.currency, provider: try provider(fields.provider),
-            accept: try accept(fields.accept), returnURL: try returnURL(fields.returnURL),
+            accept: try accept(fields.accept, wallet), returnURL: try returnURL(fields.returnURL),
             payerAddress: fields.payerAddress)
+        request.wallet = wallet
         request.session = session.id
         return request
+    }
+
+    /// Returns the payer of a call, whose openid WeChat named to the session where the call names none.
+    private func wallet(_ given: WalletPayer?) -> WalletPayer? {
+        guard let given else { return payer }
+        guard given.openID == nil, let payer, given.appID == nil || given.appID == payer.appID else { return given }
+        return payer
     }
 
     private func agree<Value: Equatable>(
@@ -114,9 +130,12 @@ struct SessionTerms: Sendable {
         return given
     }
 
-    private func accept(_ given: Set<ContractType>?) throws(GatewayError) -> Set<ContractType> {
-        guard let given else { return sale.accept }
-        guard given.isSubset(of: sale.accept) else {
+    private func accept(
+        _ given: Set<ContractType>?, _ wallet: WalletPayer?
+    ) throws(GatewayError) -> Set<ContractType> {
+        // Without an openid WeChat's own contract cannot be made, so nobody gets it unasked.
+        guard let given else { return wallet?.openID == nil ? sale.accept : sale.possible }
+        guard given.isSubset(of: sale.nameable) else {
             throw .invalidRequest(field: "accept", reason: Self.contradiction)
         }
         return given

@@ -153,7 +153,7 @@ private struct PlanReading {
             guard let amount = try? price.multiplied(by: sale.quantity), !amount.isZero else { return nil }
             var need = SelectionNeed(
                 sku, days: sale.days, quantity: sale.quantity, amount: amount, platform: sale.platform,
-                accepts: sale.accept, provider: sale.provider, user: user.rawValue)
+                accepts: sale.possible, provider: sale.provider, user: user.rawValue)
             if let external { need.sellOutside(in: external) }
             return need
         }

@@ -94,7 +94,8 @@ package struct SessionReading: Sendable {
         guard found.order.state == .open else { return nil }
         if let setup = found.setup, setup.setup.instruction != nil { return try contracts.contract(setup) }
         guard let newest = found.newest, newest.instruction != nil else { return nil }
-        return try contracts.contract(found.order, newest, renewal: found.renewal)
+        let contract = try contracts.contract(found.order, newest, renewal: found.renewal)
+        return contracts.hasExpired(contract.instruction) ? nil : contract
     }
 
     private func facts(_ found: FoundOrder) throws(GatewayError) -> CashierFacts.OrderFacts {
@@ -107,7 +108,7 @@ package struct SessionReading: Sendable {
         switch found.snapshot.nextAction {
         case .retry: return .ended
         case .wait: return .awaited
-        case .pay, .none: return .open(instruction.type)
+        case .pay, .none: return contracts.hasExpired(instruction) ? .ended : .open(instruction.type)
         }
     }
 

@@ -129,6 +129,10 @@ extension ErrorReply {
             self.init(.orderNotOpen, "The order is not open any more.", "订单已不可支付。")
         case .contractGone:
             self.init(.orderNotOpen, "The order is not open any more.", "订单已不可支付。", status: .gone)
+        case .instructionExpired:
+            self.init(
+                .orderNotOpen, "The contract is too old for the wallet; another attempt makes a new one.",
+                "支付参数已过期，请重新发起支付。", ["reason": .string("instruction_expired")], status: .gone)
         case .requestInProgress:
             self.init(
                 .requestInProgress, "A request with this Idempotency-Key is running.", "相同幂等键的请求正在处理。",

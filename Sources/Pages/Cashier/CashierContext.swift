@@ -32,6 +32,7 @@ struct CashierContext {
         case .stripe: return session.contract.map { ("stripe", stripe(session, $0)) } ?? ("message", message)
         case .applePay: return ("apple_pay", applePay(session))
         case .appleIAP: return ("apple_iap", appleIAP(session))
+        case .wechatJSAPI: return ("wechat_jsapi", wechat(session))
         case .checking, .closed, .owned, .unavailable, .attention: return ("message", message)
         }
     }
@@ -44,6 +45,7 @@ struct CashierContext {
         case "stripe": return t["stripe_title"]
         case "apple_pay": return t["apple_pay_title"]
         case "apple_iap": return t["apple_iap_title"]
+        case "wechat_jsapi": return t["wechat_title"]
         default: return ""
         }
     }
@@ -90,7 +92,7 @@ struct CashierContext {
     /// The state in words for those who cannot see it.
     func live(_ template: String, _ title: String) -> String {
         switch template {
-        case "qr", "redirect", "apple_iap": return t["waiting"]
+        case "qr", "redirect", "apple_iap", "wechat_jsapi": return t["waiting"]
         case "stripe": return t["stripe_live"]
         case "methods":
             let reason = alert?["reason"] as? String

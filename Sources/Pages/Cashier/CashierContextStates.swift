@@ -23,7 +23,7 @@ extension CashierContext {
 
     func methods(_ session: SessionFacts) -> Context {
         let product = product(session)
-        let isFree = money(session).value == 0 && !product.isManaged
+        let isFree = isFree(session)
         let free = MethodFacts(account: "", kind: "none", display_name: "", type: .none)
         let usable = UsableMethods(isFree ? [free] : frame.methods, agent: frame.agent)
         let hidden = usable.items.filter { $0.type == .stripe || $0.type == .applePay }.count
@@ -42,6 +42,9 @@ extension CashierContext {
             "back": back(session, "back_not_now"),
         ]).merging(ways(session)) { $1 }
     }
+
+    /// Returns whether there is nothing to pay, now or later.
+    func isFree(_ session: SessionFacts) -> Bool { money(session).value == 0 && !product(session).isManaged }
 
     /// Says how often it is paid and until when; a managed subscription has its own sentence.
     private func note(_ session: SessionFacts, _ product: ProductFacts, isFree: Bool) -> String? {
@@ -125,6 +128,15 @@ extension CashierContext {
     func appleIAP(_ session: SessionFacts) -> Context {
         context(["summary": summary(session), "products": session.contract?.product_ids ?? []])
             .merging(ways(session, check: true)) { $1 }
+    }
+
+    /// WeChat's sheet; another browser, in which the page was opened since, has none.
+    func wechat(_ session: SessionFacts) -> Context {
+        let pays = PayerBrowser(agent: frame.agent).paysByWeChat
+        return context([
+            "summary": summary(session), "lead": t[pays ? "wechat_lead" : "wechat_elsewhere"],
+            "pay": pays ? t.fill("wechat_pay", ["amount": amount(money(session))]) : nil,
+        ]).merging(ways(session, check: true)) { $1 }
     }
 
     func paid(_ session: SessionFacts, _ order: OrderFacts) -> Context {

@@ -29,7 +29,9 @@ package enum PageState: Sendable, Equatable {
     /// True where a contract waits for the payer.
     var isPaying: Bool {
         switch self {
-        case .cashier(.qr), .cashier(.redirect), .cashier(.stripe), .cashier(.applePay), .cashier(.appleIAP): true
+        case .cashier(.qr), .cashier(.redirect), .cashier(.stripe), .cashier(.applePay), .cashier(.appleIAP),
+            .cashier(.wechatJSAPI):
+            true
         default: false
         }
     }
@@ -38,6 +40,8 @@ package enum PageState: Sendable, Equatable {
 /// The reason why an act did nothing.
 package enum PageAlert: String, Sendable, CaseIterable {
     case refused, terms, conflict, forbidden, invalid
+    /// An answer to WeChat's authorisation that is not this session's, or came too late or twice.
+    case authorisation
     case providerUnavailable = "provider_unavailable"
     case noProviderAvailable = "no_provider_available"
     case rateLimited = "rate_limited"
@@ -79,6 +83,21 @@ package struct CashierFrame: Sendable {
         self.locale = locale
         self.branding = branding
         self.now = now
+    }
+
+    /// Shows that this browser can use none of the methods, and inside WeChat that another one can.
+    package mutating func leaveOut() {
+        let usable = UsableMethods(methods, agent: agent)
+        guard state == .cashier(.methods), usable.items.isEmpty, !isFree else { return }
+        // WeChat's sheet is in no list before WeChat has named the payer.
+        let isInWeChat = usable.isPartOf || (methods.isEmpty && PayerBrowser(agent: agent).isWeChat)
+        guard isInWeChat || !methods.isEmpty else { return }
+        state = .cashier(.unavailable)
+        reason = isInWeChat ? "in_wechat" : CashierFacts.Unavailable.noAccount.rawValue
+    }
+
+    private var isFree: Bool {
+        session.map { CashierContext(frame: self, t: PageTexts(nil)).isFree($0) } ?? false
     }
 
     /// The path of another page that shows the state; nil for the cashier's own.

@@ -48,6 +48,8 @@ struct MethodWords {
         case .url:
             let key = name.count > 24 ? "method_url_help_long" : "method_url_help"
             return (name, sandbox ?? t.fill(key, ["name": name]), method.kind == "epay" ? "bank" : "out")
+        // No page offers what an app hands to a wallet's library.
+        case .wechatJSAPI, .wechatApp, .alipayApp: return (name, t["method_wechat_help"], "phone")
         }
     }
 }
@@ -60,14 +62,19 @@ package struct UsableMethods: Sendable {
 
     /// - Parameter agent: the text of `User-Agent`.
     package init(_ methods: [MethodFacts], agent: String) {
-        if agent.lowercased().contains("micromessenger") {
-            items = methods.filter { $0.kind != "wechat_pay" }
-            isPartOf = items.count < methods.count
+        let browser = PayerBrowser(agent: agent)
+        let rest = methods.filter { ![.wechatJSAPI, .wechatApp, .alipayApp].contains($0.type) }
+        if browser.isWeChat {
+            let first = methods.filter { browser.paysByWeChat && $0.type == .wechatJSAPI }
+            let others = rest.filter { $0.kind != "wechat_pay" }
+            items = first + others
+            isPartOf = first.isEmpty && others.count < rest.count
             return
         }
-        let isAlipay = agent.lowercased().contains("alipayclient")
-        let first = methods.filter { isAlipay && $0.kind == "alipay" && $0.type == .url }
-        items = first + methods.filter { !(isAlipay && $0.kind == "alipay" && $0.type == .url) }
+        func isLink(_ method: MethodFacts) -> Bool {
+            browser.isAlipay && method.kind == "alipay" && method.type == .url
+        }
+        items = rest.filter(isLink) + rest.filter { !isLink($0) }
         isPartOf = false
     }
 }

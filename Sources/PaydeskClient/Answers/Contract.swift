@@ -14,10 +14,16 @@ public struct Contract: Sendable, Equatable, Decodable {
         case qr(QRCode)
         /// Show Apple's sheet (`ApplePayRequest` in `PaydeskApplePay`).
         case applePay(ApplePayTerms)
+        /// Hand the text to Alipay's library as it is.
+        case alipayApp(String)
+        /// Fill the `PayReq` of WeChat's library.
+        case wechatApp(WeChatAppPayment)
+        /// Hand it to `WeixinJSBridge` of a page inside WeChat, or to `wx.requestPayment` of a mini program.
+        case wechatJSAPI(WeChatPagePayment)
         /// No payment: the price is zero and the order is paid.
         case none
-        /// A type of a newer server. It comes only where `accept` named it.
-        case unknown(String)
+        /// A type of a newer server, and the contract as it came.
+        case unknown(String, AttributeValue)
     }
 
     public let orderID: String
@@ -42,6 +48,9 @@ public struct Contract: Sendable, Equatable, Decodable {
         case pollAfter = "poll_after_ms"
         case checkoutURL = "checkout_url"
         case applePay = "apple_pay"
+        case alipayApp = "alipay_app"
+        case wechatApp = "wechat_app"
+        case wechatJSAPI = "wechat_jsapi"
     }
 
     public init(from decoder: any Decoder) throws {
@@ -62,8 +71,11 @@ public struct Contract: Sendable, Equatable, Decodable {
             case "url": .url(try members.decode(URL.self, forKey: .checkoutURL))
             case "qr": .qr(try QRCode(from: decoder))
             case "apple_pay": .applePay(try members.decode(ApplePayTerms.self, forKey: .applePay))
+            case "alipay_app": .alipayApp(try members.decode(AlipayAppPayment.self, forKey: .alipayApp).orderString)
+            case "wechat_app": .wechatApp(try members.decode(WeChatAppPayment.self, forKey: .wechatApp))
+            case "wechat_jsapi": .wechatJSAPI(try members.decode(WeChatPagePayment.self, forKey: .wechatJSAPI))
             case "none": .none
-            case let type: .unknown(type)
+            case let type: .unknown(type, try AttributeValue(from: decoder))
             }
     }
 }
@@ -143,6 +155,9 @@ public enum ContractType: String, Sendable, CaseIterable {
     case url
     case qr
     case applePay = "apple_pay"
+    case alipayApp = "alipay_app"
+    case wechatApp = "wechat_app"
+    case wechatJSAPI = "wechat_jsapi"
 }
 
 /// The place where the client runs, for `platform`.

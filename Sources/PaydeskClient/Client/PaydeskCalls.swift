@@ -24,12 +24,13 @@ extension Paydesk {
     ///
     /// - Parameters:
     ///   - accept: the contract types that the app can act on.
+    ///   - wallet: the app id at WeChat and the payer's openid, which its types need.
     ///   - external: Apple's token of a purchase outside of the App Store, with the storefront.
     ///   - key: the idempotency key of this intention; with the same one a second call makes no second order.
     public func checkout(
         sku: String, currency: String? = nil, platform: ClientPlatform = .ios, quantity: Int64? = nil,
         days: Int64? = nil, provider: String? = nil,
-        accept: [ContractType] = [.appleIAP, .stripe, .url, .qr], returnURL: URL? = nil,
+        accept: [ContractType] = [.appleIAP, .stripe, .url, .qr], returnURL: URL? = nil, wallet: WeChatPayer? = nil,
         external: ExternalPurchase? = nil, key: String = UUID().uuidString
     ) async throws -> Contract {
         try await call(
@@ -40,7 +41,8 @@ extension Paydesk {
                 "provider": provider.map(AttributeValue.text),
                 "accept": .list(accept.map { .text($0.rawValue) }),
                 "return_url": (returnURL?.absoluteString).map(AttributeValue.text),
-                "locale": .text(language.rawValue),
+                "locale": .text(language.rawValue), "app_id": (wallet?.appID).map(AttributeValue.text),
+                "payer": (wallet?.openID).map { .object(["wechat_openid": .text($0)]) },
                 "external_purchase_token": (external?.token).map(AttributeValue.text),
                 "storefront": (external?.storefront).map(AttributeValue.text),
             ], key: key)
@@ -72,11 +74,12 @@ extension Paydesk {
     /// - Parameter exit: acts on the contract; false says that the payer was sent away.
     public func pay(
         sku: String, currency: String? = nil, platform: ClientPlatform = .ios, accept: [ContractType],
-        returnURL: URL? = nil, external: ExternalPurchase? = nil,
+        returnURL: URL? = nil, wallet: WeChatPayer? = nil, external: ExternalPurchase? = nil,
         exit: @Sendable (Contract) async throws -> Bool
     ) async throws -> CheckoutOutcome {
         let contract = try await checkout(
-            sku: sku, currency: currency, platform: platform, accept: accept, returnURL: returnURL, external: external)
+            sku: sku, currency: currency, platform: platform, accept: accept, returnURL: returnURL, wallet: wallet,
+            external: external)
         guard try await exit(contract) else { return .left(orderID: contract.orderID) }
         return try await waitForOrder(of: contract)
     }

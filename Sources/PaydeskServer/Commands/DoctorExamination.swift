@@ -35,6 +35,7 @@ struct DoctorExamination: Sendable {
                     "\(view.account.manifest.kind), \(state), priority \(view.account.routing.priority)\(override)\(test)\(routing)"
                 ))
         }
+        findings += longWaits(accounts.map(\.account))
         findings += try await boxFindings()
         findings += try await renewalFindings()
         findings += try await gateway.externalPurchases.findings().map {
@@ -55,6 +56,20 @@ struct DoctorExamination: Sendable {
             findings += await online(accounts.map(\.account))
         }
         return findings
+    }
+
+    /// Finds services that end a payment before its order ends.
+    private func longWaits(_ accounts: [ConfiguredAccount]) -> [DoctorFinding] {
+        let minutes = gateway.settings.policies.expireAfterMinutes
+        return accounts.compactMap { account in
+            guard account.enabled, let longest = account.manifest.longestWait, minutes * 60 > longest else {
+                return nil
+            }
+            return DoctorFinding(
+                warning: "account \(account.id.rawValue)",
+                "orders.expire_after_minutes is \(minutes), and the service ends a payment after \(longest / 86_400) days; "
+                    + "set at most \(longest / 60)")
+        }
     }
 
     /// Reports a hold of renewals, and subscriptions whose account cannot charge them.

@@ -12,7 +12,7 @@ package enum CatalogFile {
         "prices",
         "apple_product_ids", "offers", "options", "units", "attributes", "client_fallback", "stacking", "stack_group",
         "on_refund", "renewal", "period", "trial_days", "grace_days",
-        "one_period_elsewhere", "consumption", "once", "tax_category", "active", "localizations",
+        "one_period_elsewhere", "consumption", "once", "tax_category", "physical", "active", "localizations",
     ]
 
     /// The allowed values of fields, for faults: JSON's decoder does not name them.

@@ -8,7 +8,7 @@ extension CatalogFile {
         "id", "name", "description", "kind", "tier", "rank", "duration_days", "plan_code", "subscribe_id", "prices",
         "apple_product_ids", "offers", "options", "units", "attributes", "client_fallback", "stacking", "stack_group",
         "on_refund", "renewal", "period", "trial_days", "grace_days",
-        "one_period_elsewhere", "consumption", "once", "tax_category", "active", "localizations",
+        "one_period_elsewhere", "consumption", "once", "tax_category", "physical", "active", "localizations",
     ]
 
     /// Writes a catalogue that ``parse(_:file:)`` reads back as the same SKUs.

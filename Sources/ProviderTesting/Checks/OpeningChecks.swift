@@ -79,6 +79,17 @@ extension Check {
         case .stripe(let key, let secret, let method): key.isEmpty || secret.isEmpty || method?.isEmpty ?? false
         case .url(let text), .qr(let text): text.isEmpty
         case .applePay(let request): request.applicationData.isEmpty || request.total.amount.isEmpty
+        case .alipayApp(let text): text.isEmpty
+        case .wechatApp(let parameters):
+            [
+                parameters.appid, parameters.partnerid, parameters.prepayid, parameters.package, parameters.noncestr,
+                parameters.timestamp, parameters.sign,
+            ].contains("")
+        case .wechatJSAPI(let parameters):
+            [
+                parameters.appId, parameters.timeStamp, parameters.nonceStr, parameters.package, parameters.signType,
+                parameters.paySign,
+            ].contains("")
         case .none: false
         }
     }

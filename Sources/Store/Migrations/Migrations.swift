@@ -38,5 +38,6 @@ package enum Migrations {
         Migration(number: 37, name: "signed offers", sql: signedOffers),
         Migration(number: 38, name: "external purchases", sql: externalPurchases),
         Migration(number: 39, name: "event traces", sql: eventTraces),
+        Migration(number: 41, name: "wallet payers", sql: walletPayers),
     ]
 }

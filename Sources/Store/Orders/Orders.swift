@@ -162,7 +162,7 @@ extension OrderQueries where Connection == any Transaction {
         if old == .open {
             try tx.enqueue(
                 """
-                UPDATE payments SET payer_address = NULL, look_at = created_at + ?
+                UPDATE payments SET payer_address = NULL, wechat_openid = NULL, look_at = created_at + ?
                 WHERE order_id = ? AND state IN ('created', 'pending', 'unknown')
                 """, DueWork.settlingSeconds, id)
         }

@@ -8,6 +8,10 @@ package struct PaymentRecord: Sendable {
     package let instruction: Data?
     /// The sealed address of the payer; nil as soon as no provider needs it.
     package let payerAddress: Data?
+    /// The merchant's app at the wallet; nil where the payment is of none.
+    package let appID: String?
+    /// The sealed openid of the payer; nil as soon as no provider needs it.
+    package let openID: Data?
     /// The contract types that the client accepts; nil for a payment of an earlier release.
     package let accepts: Set<ContractType>?
     package let recurring: Bool
@@ -22,6 +26,19 @@ package struct PaymentRecord: Sendable {
 
     /// Minor units that can still be refunded.
     package var refundable: Int64 { max(0, captured - refunding - lost - disputed) }
+}
+
+/// The parts of a payer that a payment's provider is told, sealed where they are about a person.
+package struct SealedPayer: Sendable {
+    package let address: Data?
+    package let appID: String?
+    package let openID: Data?
+
+    package init(address: Data?, appID: String?, openID: Data?) {
+        self.address = address
+        self.appID = appID
+        self.openID = openID
+    }
 }
 
 /// Payments: the attempts to pay an order.
@@ -74,21 +91,22 @@ extension PaymentQueries where Connection == any Transaction {
             fact, now)
     }
 
-    /// - Parameter payerAddress: the sealed address.
+    /// - Parameter payer: the parts of the payer that the provider is told; nil where it needs none.
     package func insert(
-        _ payment: Payment, recurring: Bool, accepts: Set<ContractType>, payerAddress: Data? = nil,
+        _ payment: Payment, recurring: Bool, accepts: Set<ContractType>, payer: SealedPayer? = nil,
         charging mandate: ID<Mandate>? = nil
     ) throws(StoreError) {
         try tx.enqueue(
             """
             INSERT INTO payments (id, order_id, attempt, account, processor, amount, currency, state, recurring, platform,
-                return_url, environment, accepts, payer_address, created_at, look_at, mandate_id)
-            VALUES (?, ?, (SELECT COUNT(*) + 1 FROM payments WHERE order_id = ?), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                return_url, environment, accepts, payer_address, app_id, wechat_openid, created_at, look_at, mandate_id)
+            VALUES (?, ?, (SELECT COUNT(*) + 1 FROM payments WHERE order_id = ?), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?,
+                ?)
             """,
             payment.id, payment.order, payment.order, payment.account, payment.processor, payment.amount.value,
             payment.amount.currency.code, payment.state.rawValue, recurring, payment.platform.rawValue,
             payment.returnURL, payment.environment.rawValue, accepts.map(\.rawValue).sorted().joined(separator: " "),
-            payerAddress, payment.createdAt,
+            payer?.address, payer?.appID, payer?.openID, payment.createdAt,
             payment.createdAt.adding(seconds: DueWork.settlingSeconds), mandate)
     }
 
@@ -156,9 +174,11 @@ extension PaymentQueries where Connection == any Transaction {
             """
             UPDATE payments
             SET state = ?, captured = CASE WHEN ? = 'succeeded' AND offers IS NULL THEN amount ELSE 0 END,
-                look_at = created_at + ?, payer_address = CASE WHEN ? = 1 THEN NULL ELSE payer_address END
+                look_at = created_at + ?, payer_address = CASE WHEN ? = 1 THEN NULL ELSE payer_address END,
+                wechat_openid = CASE WHEN ? = 1 THEN NULL ELSE wechat_openid END
             WHERE id = ? AND state = ?
-            """, new.rawValue, new.rawValue, DueWork.settlingSeconds, new.isFinal ? 1 : 0, id, old.rawValue)
+            """, new.rawValue, new.rawValue, DueWork.settlingSeconds, new.isFinal ? 1 : 0, new.isFinal ? 1 : 0, id,
+            old.rawValue)
         guard touched == 1 else { throw .corrupt("a payment moved under its lock") }
     }
 
@@ -174,7 +194,7 @@ extension PaymentQueries where Connection == any Transaction {
         return true
     }
 
-    /// Sets the contract of a payment that has none, and deletes the payer's address.
+    /// Sets the contract of a payment that has none, and deletes the payer's address and openid.
     ///
     /// - Parameter offers: the product ids of a store's contract; the amount that the store charges is not captured by
     ///   us.
@@ -184,7 +204,7 @@ extension PaymentQueries where Connection == any Transaction {
     ) throws(StoreError) -> DeferredResult<Bool> {
         try tx.deferredExecute(
             """
-            UPDATE payments SET instruction = ?, contract = ?, offers = ?, payer_address = NULL
+            UPDATE payments SET instruction = ?, contract = ?, offers = ?, payer_address = NULL, wechat_openid = NULL
             WHERE id = ? AND instruction IS NULL
             """, sealed, type.rawValue, offers?.joined(separator: " "), payment
         ).map { $0 == 1 }
@@ -228,6 +248,7 @@ extension PaymentRecord {
                 original: try row.optionalText("original").flatMap { ID<Payment>($0) },
                 createdAt: try row.time("created_at")),
             instruction: try row.optionalBlob("instruction"), payerAddress: try row.optionalBlob("payer_address"),
+            appID: try row.optionalText("app_id"), openID: try row.optionalBlob("wechat_openid"),
             accepts: try row.optionalText("accepts").map {
                 Set($0.split(separator: " ").compactMap { .init(rawValue: "\($0)") })
             },

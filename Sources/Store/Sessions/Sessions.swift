@@ -165,7 +165,8 @@ extension SessionQueries where Connection == any Transaction {
     package func erase(of user: ID<User>, at now: Timestamp) throws(StoreError) {
         try tx.execute(
             """
-            UPDATE sessions SET ended_at = COALESCE(ended_at, ?), return_url = NULL, cancel_url = NULL, metadata = '{}'
+            UPDATE sessions SET ended_at = COALESCE(ended_at, ?), return_url = NULL, cancel_url = NULL, metadata = '{}',
+                wechat_state = NULL, wechat_openid = NULL
             WHERE user_id = ?
             """, now, user)
         try tx.execute(
@@ -208,6 +209,11 @@ extension Session {
             chosen: chosen.map { Plan(sku: $0, days: chosenDays) }, locale: try row.optionalText("locale"),
             createdAt: try row.time("created_at"), expiresAt: try row.time("expires_at"),
             readableUntil: try row.time("readable_until"), endedAt: try row.optionalTime("ended_at"))
+        if try row.optionalBlob("wechat_openid") != nil {
+            authorization = .given(appID: try row.text("wechat_app_id"))
+        } else if try row.optionalText("wechat_account") != nil {
+            authorization = .asked
+        }
     }
 }
 

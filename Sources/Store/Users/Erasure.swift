@@ -21,7 +21,7 @@ extension UserQueries where Connection == any Transaction {
     package func erase(_ user: ID<User>) throws(StoreError) {
         try tx.execute(
             """
-            UPDATE payments SET return_url = NULL, payer_address = NULL
+            UPDATE payments SET return_url = NULL, payer_address = NULL, wechat_openid = NULL
             WHERE order_id IN (SELECT id FROM orders WHERE user_id = ?)
             """, user)
         try tx.execute("UPDATE orders SET metadata = '{}', return_url = NULL WHERE user_id = ?", user)

@@ -130,7 +130,13 @@ struct RoutingTests {
                 order: order.id, request: RetryRequest(Self.ask()), context: .test, isCheckout: true)
             let contract = try await desk.gateway.cashier.openPayment(
                 PaymentIntent(order: order, payment: payment, payerAddress: nil), attempt,
-                at: CandidateAccounts(accounts: accounts.reversed(), insists: false))
+                at: CandidateAccounts(
+                    accounts: accounts.reversed(),
+                    need: SelectionNeed(
+                        sku: "vip_month", kind: .nonRenewing, sellsOnePeriod: false, hasAppleProducts: true,
+                        quantity: 1,
+                        amount: payment.amount, platform: .web, accepts: ContractType.base, user: "alice"),
+                    insists: false))
             #expect(contract.provider?.rawValue == "box-qr")
             let payments = try await desk.payments(order.id).map(\.payment)
             #expect(payments.map(\.state) == [.cancelled, .pending] && payments.map(\.unfenced) == [false, false])

@@ -94,7 +94,7 @@ extension Shape {
                 "stacking": stackingOfSKU, "stack_group": .string, "on_refund": onRefundOfSKU,
                 "renewal": renewalOfSKU, "trial_days": .integer, "grace_days": .integer,
                 "one_period_elsewhere": .boolean, "consumption": consumptionOfSKU, "once": onceOfSKU,
-                "active": .boolean,
+                "physical": .boolean, "active": .boolean,
                 "localizations": .map(.object(["name": .string], optional: ["description": .string])),
             ],
             optional: [
@@ -172,6 +172,9 @@ extension Shape {
                     + "has ended; `none`, without a limit."),
             "tax_category": code.orNull.noted(
                 "Names its rate of tax in the settings of external purchases; without one it is not sold so."),
+            "physical": .boolean.orNull.noted(
+                "Whether it is used outside of the app: only then an iOS app may start Alipay or WeChat for it; false where "
+                    + "it is left out."),
             "active": .boolean.orNull.noted("True where it is left out."),
         ])
 

@@ -129,6 +129,8 @@ struct CheckoutFields: Decodable {
     let metadata: [String: String]?
     let external_purchase_token: String?
     let storefront: String?
+    let app_id: String?
+    let payer: PayerFields?
 
     /// The limit of all keys and values together, in bytes of UTF-8.
     private static let metadataBytes = 16 << 10
@@ -157,6 +159,7 @@ struct CheckoutFields: Decodable {
             currency: try gateway.cashier.currency(currency.map(Self.currency)), provider: provider,
             accept: try Self.accept(accept), returnURL: return_url, locale: try locale.map(Self.locale),
             metadata: metadata)
+        request.wallet = try PayerFields.wallet(payer, app: app_id)
         request.external = try gateway.externalPurchases.claim(external_purchase_token, storefront: storefront)
         return request
     }
@@ -198,11 +201,33 @@ struct RetryFields: Decodable {
     let provider: String?
     let accept: [String]?
     let return_url: String?
+    let app_id: String?
+    let payer: PayerFields?
 
     func request(_ call: Call) throws(GatewayError) -> RetryRequest {
-        RetryRequest(
+        var request = RetryRequest(
             platform: try CheckoutFields.platform(platform), currency: try currency.map(CheckoutFields.currency),
             provider: provider, accept: try CheckoutFields.accept(accept), returnURL: return_url,
             payerAddress: call.payerAddress)
+        request.wallet = try PayerFields.wallet(payer, app: app_id)
+        return request
+    }
+}
+
+/// The payer of a checkout as a wallet knows them.
+struct PayerFields: Decodable {
+    let wechat_openid: String?
+
+    /// - Throws: `invalidRequest` naming `payer.wechat_openid` or `app_id`.
+    static func wallet(_ payer: PayerFields?, app: String?) throws(GatewayError) -> WalletPayer? {
+        guard app.map({ $0.isWord(1...64, or: "-") }) ?? true else {
+            throw .invalidRequest(field: "app_id", reason: "is not an app id of the account for this contract")
+        }
+        let openID = payer?.wechat_openid
+        guard openID.map(WalletPayer.isOpenID) ?? true else {
+            throw .invalidRequest(
+                field: "payer.wechat_openid", reason: "must be 1 to 128 letters, digits, hyphens and underscores")
+        }
+        return app == nil && openID == nil ? nil : WalletPayer(appID: app, openID: openID)
     }
 }

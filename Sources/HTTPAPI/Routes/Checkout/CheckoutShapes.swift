@@ -8,7 +8,22 @@ extension Shape {
         ]))
 
     private static let accept = list(.string, 0...20).noted(
-        "Contract types: apple_iap, stripe, url, qr, apple_pay. Without it the first four. Unknown words are ignored.")
+        """
+        Contract types: apple_iap, stripe, url, qr, apple_pay, alipay_app, wechat_app, wechat_jsapi. Without it the first \
+        four. Unknown words are ignored.
+        """)
+
+    private static let appID = string(1...64, pattern: "[A-Za-z0-9_-]{1,64}").orNull.noted(
+        "The app at WeChat in which the payer pays, where the account has several for the contract."
+    ).shown("null")
+
+    private static let payer = object(
+        [:],
+        optional: [
+            "wechat_openid": .string(1...128, pattern: "[A-Za-z0-9_-]{1,128}").orNull.noted(
+                "The payer's openid at the app; required for a `wechat_jsapi` contract.")
+        ]
+    ).orNull.noted("The payer as a wallet knows them; kept sealed and shown nowhere.").shown("null")
 
     private static let returnURL = sentAddress.noted(
         "Where the payer goes afterwards; one of the allowed `return_urls`.")
@@ -42,6 +57,7 @@ extension Shape {
             "storefront": .string(3...3, pattern: "[A-Z]{3}").orNull.noted(
                 "The customer's storefront in ISO 3166 alpha-3."
             ).shown("null"),
+            "app_id": appID, "payer": payer,
         ])
 
     static let retry = named("AnotherAttempt", retryMembers).shown(#"{"platform":"web"}"#)
@@ -51,7 +67,7 @@ extension Shape {
         optional: [
             "platform": .words(Platform.self).noted("Required, but for a session."),
             "currency": .knownCurrency.orNull.noted("The order's own."), "provider": .string.orNull,
-            "accept": accept.orNull, "return_url": returnURL.orNull,
+            "accept": accept.orNull, "return_url": returnURL.orNull, "app_id": appID, "payer": payer,
         ])
 
     /// A tagged union by `type`.
@@ -82,8 +98,25 @@ extension Shape {
                         "checkout_url": .string.noted("The text to encode."), "qr_image_url": .address,
                     ]),
                 common("ApplePayContract", .applePay, ["apple_pay": .applePayRequest]),
+                common("AlipayAppContract", .alipayApp, ["alipay_app": alipayApp]),
+                common("WeChatAppContract", .wechatApp, ["wechat_app": wechatApp]),
+                common("WeChatJSAPIContract", .wechatJSAPI, ["wechat_jsapi": wechatJSAPI]),
                 common("FreeContract", .none, [:]),
             ], by: "type"))
+
+    private static let alipayApp = object([
+        "order_string": .string.noted("Handed to Alipay's library as it is.")
+    ])
+
+    private static let wechatApp = object([
+        "appid": .string, "partnerid": .string, "prepayid": .string, "package": .string.noted("`Sign=WXPay`."),
+        "noncestr": .string, "timestamp": .string.noted("Unix seconds."), "sign": .string,
+    ]).noted("The members of WeChat's `PayReq`.")
+
+    private static let wechatJSAPI = object([
+        "appId": .string, "timeStamp": .string.noted("Unix seconds."), "nonceStr": .string,
+        "package": .string.noted("`prepay_id=…`."), "signType": .string.noted("`RSA`."), "paySign": .string,
+    ]).noted("For `getBrandWCPayRequest`, or `wx.requestPayment` in a mini program.")
 
     private static func common(
         _ name: String, _ type: ContractType, _ members: KeyValuePairs<String, Shape>

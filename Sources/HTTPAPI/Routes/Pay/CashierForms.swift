@@ -83,7 +83,8 @@ extension PageAlert {
         case .providerUnavailable, .outcomeUnknown: self = .providerUnavailable
         case .noProvider, .noProviderAvailable: self = .noProviderAvailable
         case .providerRejected: self = .refused
-        case .orderIsPaid, .orderNotOpen, .contractGone, .conflict, .requestInProgress, .alreadyOwned, .leaseLost:
+        case .orderIsPaid, .orderNotOpen, .contractGone, .instructionExpired, .conflict, .requestInProgress,
+            .alreadyOwned, .leaseLost:
             self = .conflict
         case .subscriptionIs, .subscriptionRuns, .belongsToSubscription: self = .conflict
         case .invalidRequest, .skuNotFound, .orderNotFound, .notFound: self = .invalid

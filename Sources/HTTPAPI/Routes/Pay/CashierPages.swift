@@ -52,7 +52,7 @@ struct CashierPages: Sendable {
         frame.alert = notice?.alert
         frame.requestID = notice == nil ? nil : call.requestID
         frame.agent = call.request.headerFields[.userAgent] ?? ""
-        frame.leaveWeChat()
+        frame.leaveOut()
         let takesCards = frame.methods.contains { $0.kind == "stripe" && $0.type == .stripe }
         return html(frame, notice?.status ?? .ok, takesCards ? .cardCashier : .cashier, gzip: call.takesGzip)
     }
@@ -189,16 +189,5 @@ struct CashierPages: Sendable {
         return .raw(
             status: status, contentType: "text/html; charset=utf-8", body: compressed ?? plain,
             headers: headers + extra)
-    }
-}
-
-extension CashierFrame {
-    /// Shows that the page has to be opened elsewhere, where WeChat's browser can use none of the methods.
-    fileprivate mutating func leaveWeChat() {
-        guard state == .cashier(.methods), !methods.isEmpty, UsableMethods(methods, agent: agent).items.isEmpty else {
-            return
-        }
-        state = .cashier(.unavailable)
-        reason = "in_wechat"
     }
 }

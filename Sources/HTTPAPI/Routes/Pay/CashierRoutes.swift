@@ -37,6 +37,9 @@ struct CashierRoutes {
             Route(
                 "readCashierPicture", .get, "/pay/s/{session}/qr.png", .anyone, nil, "The payment's code as a picture",
                 answers: .other("image/png", "An image."), handle: picture),
+            Route(
+                "returnFromWeChat", .get, "/pay/s/{session}/wechat", .anyone, nil,
+                "The way back from WeChat's authorisation", answers: html, handle: returnFromWeChat),
         ].map { route in
             var route = route
             route.refusalPage = { error, languages, requestID in
@@ -57,8 +60,37 @@ struct CashierRoutes {
         switch try await pages.visit(call, .checkout) {
         case .elsewhere: return try await pages.bare(call, .elsewhere, .ok)
         case .expired: return try await pages.bare(call, .expired, .gone)
-        case .own(let caller, let token): return try await pages.page(call, caller, token: token)
+        case .own(let caller, let token):
+            if let address = try await authorisation(call, caller) { return CashierPages.redirect(address) }
+            return try await pages.page(call, caller, token: token)
         }
+    }
+
+    // MARK: WeChat's authorisation
+
+    /// Returns the address of WeChat's to which a payer inside of it is sent once; nil where the page is shown.
+    private func authorisation(
+        _ call: Call, _ caller: AuthenticatedSession
+    ) async throws(GatewayError) -> String? {
+        let agent = call.request.headerFields[.userAgent] ?? ""
+        guard call.request.method == .get, PayerBrowser(agent: agent).paysByWeChat else { return nil }
+        return try await gateway.payerAuthorizations.begin(caller)
+    }
+
+    /// Takes WeChat's answer, whose query has a state and, where WeChat names the payer, a code.
+    private func returnFromWeChat(_ call: Call) async throws(GatewayError) -> Answer {
+        guard call.request.method == .get, case .own(let caller, let token) = try await pages.visit(call, .checkout)
+        else { return try await show(call) }
+        try pages.charge(call)
+        do throws(GatewayError) {
+            try await gateway.payerAuthorizations.complete(
+                caller, state: call.query["state"] ?? "", code: call.query["code"])
+        } catch {
+            guard error == .forbidden else { throw error }
+            let notice = CashierPages.Notice(alert: .authorisation, status: .forbidden)
+            return try await pages.page(call, caller, token: token, notice: notice)
+        }
+        return CashierPages.redirect(SessionDoor.path(caller.id.rawValue, .checkout))
     }
 
     private func act(_ call: Call) async throws(GatewayError) -> Answer {

@@ -85,7 +85,7 @@ struct FirstPageRoutes {
         }
         let sale = SessionSale(
             skus: [offer.code], currency: offer.price.currency,
-            accept: Set(ContractType.allCases.filter { $0 != .none }))
+            accept: SessionSale.usualAccept)
         let request = SessionRequest(purpose: .checkout, sale: sale, locale: nil, lifetime: nil)
         guard let demo = ExternalUserID("demo") else { throw .internalError }
         let context = CallContext(actor: .system("test purchase"), requestID: call.requestID)

@@ -105,8 +105,8 @@ struct NewSessionFields: Decodable {
     }
 
     private static func accept(_ types: [String]?) throws(GatewayError) -> Set<ContractType> {
-        let known = ContractType.allCases.filter { $0 != .none }
-        guard let types else { return Set(known) }
+        let known = ContractType.known
+        guard let types else { return SessionSale.usualAccept }
         let accepted = types.compactMap { type in known.first { $0.rawValue == type } }
         guard !types.isEmpty, accepted.count == types.count else {
             throw .invalidRequest(field: "accept", reason: .words(known.map(\.rawValue), isList: true))

@@ -15,6 +15,8 @@ struct SessionCheckoutFields: Decodable {
     let metadata: [String: String]?
     let external_purchase_token: String?
     let storefront: String?
+    let app_id: String?
+    let payer: PayerFields?
 
     func fields(_ call: Call) throws(GatewayError) -> SessionFields {
         var fields = SessionFields(
@@ -26,6 +28,7 @@ struct SessionCheckoutFields: Decodable {
         fields.termsLocale = call.languages.first
         fields.metadata = metadata
         fields.storefront = storefront
+        fields.wallet = try PayerFields.wallet(payer, app: app_id)
         guard external_purchase_token == nil else {
             throw .invalidRequest(field: "external_purchase_token", reason: "is not the session's")
         }
@@ -51,6 +54,8 @@ struct SessionRetryFields: Decodable {
     let provider: String?
     let accept: [String]?
     let return_url: String?
+    let app_id: String?
+    let payer: PayerFields?
 
     func fields(_ call: Call) throws(GatewayError) -> SessionFields {
         var fields = SessionFields(
@@ -58,6 +63,7 @@ struct SessionRetryFields: Decodable {
             currency: try currency.map(CheckoutFields.currency), provider: provider,
             accept: try accept.map { types throws(GatewayError) in try CheckoutFields.accept(types) },
             returnURL: return_url)
+        fields.wallet = try PayerFields.wallet(payer, app: app_id)
         fields.payerAddress = call.payerAddress
         return fields
     }

@@ -87,7 +87,7 @@ extension Shape {
     fileprivate static let newUserSession = named(
         "NewUserSession", newSessionMembers.adding(["user_id": .userID]))
 
-    private static let types = ContractType.allCases.filter { $0 != .none }.map(\.rawValue)
+    private static let types = ContractType.known.map(\.rawValue)
 
     private static let newSessionMembers = object(
         ["purpose": .words(Session.Purpose.self).shown(#""checkout""#)],
@@ -100,7 +100,7 @@ extension Shape {
             "platform": .words(Platform.self).orNull.noted("`web` where it is left out."),
             "provider": .string.orNull.noted("An account's id, or a kind.").shown("null"),
             "accept": .list(.words(types), 1...20).orNull.noted(
-                "The contract types that may be offered; all where left out."),
+                "The contract types that may be offered; the first five where left out, and inside WeChat its own."),
             "return_url": .sentAddress.orNull.noted(
                 "Where the payer goes afterwards; one of the allowed `return_urls`."),
             "cancel_url": .sentAddress.orNull.noted("Where the payer goes without an order."),

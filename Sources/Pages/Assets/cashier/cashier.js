@@ -1,4 +1,5 @@
 // @ts-check
+import { isInWeChat } from "../sdk/accept.js";
 import { Paydesk } from "../sdk/client.js";
 import { Flow } from "../sdk/flow.js";
 import { Acts } from "../sdk/flow-acts.js";
@@ -15,13 +16,14 @@ function choice() {
 }
 
 /**
- * Takes the queries away that a provider added; the page's own stays.
+ * Takes the queries away that a provider added, and WeChat's way back; the page's own query stays.
+ * @param {string} address the page's own
  * @returns {boolean} whether Stripe sent the payer back
  */
-function cleanAddress() {
+function cleanAddress(address) {
   const query = new URLSearchParams(location.search);
   const view = choice();
-  history.replaceState(history.state, "", location.pathname + (view ? `?view=${view}` : ""));
+  history.replaceState(history.state, "", address + (view ? `?view=${view}` : ""));
   return query.has("redirect_status");
 }
 
@@ -31,10 +33,10 @@ async function start() {
   const texts = meta("paydesk-texts");
   if (!main || !token || !texts) return;
   const locale = document.documentElement.lang;
-  const address = location.pathname;
+  const address = location.pathname.replace(/\/wechat$/, "");
   const desk = new Paydesk({ baseURL: location.origin + address.replace(/\/pay\/s\/[^/]*$/, ""), token, locale });
   const can = (/** @type {string} */ type) => type === "stripe" || (type === "apple_pay" && canApplePay());
-  const returned = cleanAddress();
+  const returned = cleanAddress(address);
   const t = await table(texts);
   const back = new Return(main);
   const offline = banner(main, t.offline ?? "");
@@ -77,21 +79,23 @@ async function start() {
     if (event.persisted) flow.ask();
   });
   document.addEventListener("visibilitychange", () => flow.wake());
-  pressInAlipay(main, acts);
+  pressInWallet(main, acts);
   await flow.run();
 }
 
 /**
- * Inside Alipay its own link needs no choice.
+ * Inside a wallet its own way to pay needs no choice: Alipay's link, WeChat's sheet.
  * @param {HTMLElement} main
  * @param {Acts} acts
  */
-function pressInAlipay(main, acts) {
-  if (!/AlipayClient/i.test(navigator.userAgent) || main.dataset.state !== "methods" || main.dataset.order || choice()) return;
+function pressInWallet(main, acts) {
+  const { userAgent } = navigator;
+  if (main.dataset.state !== "methods" || main.dataset.order || choice()) return;
   if (main.querySelector('[role="alert"], input[name="terms"]')) return;
   const first = /** @type {HTMLButtonElement | null} */ (main.querySelector('li:not([hidden]) > [data-action="method"]'));
   const { account = "", kind = "", type = "" } = first?.dataset ?? {};
-  if (first && isAlipayLink({ account, kind, type, display_name: "" })) acts.press(first);
+  const isOwn = (/AlipayClient/i.test(userAgent) && isAlipayLink({ account, kind, type, display_name: "" })) || (isInWeChat(userAgent) && type === "wechat_jsapi");
+  if (first && isOwn) acts.press(first);
 }
 
 start();

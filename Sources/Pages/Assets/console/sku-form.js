@@ -100,6 +100,7 @@ export function moreCard(sku, isFixed, summary) {
     has(kind, "on_refund") ? select("on_refund", t("on_refund"), ["revoke", "keep"], sku.on_refund ?? "revoke", isFixed, t("on_refund_help")) : null,
     has(kind, "once") ? select("once", t("once"), ["ever", "running", "none"], sku.once ?? "ever", isFixed, t("once_help")) : null,
     has(kind, "consumption") ? select("consumption", t("consumption"), ["ignore", "no_preference", "decline", "grant_full"], sku.consumption ?? "ignore", isFixed, t("consumption_help")) : null,
+    has(kind, "physical") ? tick("physical", sku.physical ?? false, t("physical"), isFixed, t("physical_help")) : null,
     has(kind, "client_fallback") ? tick("client_fallback", sku.client_fallback ?? false, t("client_fallback"), isFixed, t("client_fallback_help")) : null,
     has(kind, "subscribe_id") ? row({ name: "subscribe_id", label: t("subscribe_id"), type: "number", value: sku.subscribe_id ? String(sku.subscribe_id) : "", help: t("subscribe_id_help") }, isFixed) : null,
     row({ name: "plan_code", label: t("plan_code"), value: sku.plan_code ?? "", help: t("plan_code_help") }, isFixed), area)));

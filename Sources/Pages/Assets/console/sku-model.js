@@ -11,9 +11,9 @@ export const KINDS = ["subscription", "non_renewing", "non_consumable", "consuma
 /** The fields of each kind beside those of every SKU (`id`, `name`, `description`, `kind`, `prices`, `apple_product_ids`). */
 const OWN = /** @type {Record<string, string[]>} */ ({
   subscription: ["tier", "rank", "period", "one_period_elsewhere", "duration_days", "units", "stack_group", "offers"],
-  non_renewing: ["tier", "rank", "duration_days", "options", "units", "stacking", "stack_group", "on_refund", "once", "client_fallback", "subscribe_id"],
-  non_consumable: ["tier", "rank", "units", "on_refund", "stack_group"],
-  consumable: ["units", "on_refund", "consumption"],
+  non_renewing: ["tier", "rank", "duration_days", "options", "units", "stacking", "stack_group", "on_refund", "once", "physical", "client_fallback", "subscribe_id"],
+  non_consumable: ["tier", "rank", "units", "on_refund", "stack_group", "physical"],
+  consumable: ["units", "on_refund", "consumption", "physical"],
 });
 
 /** The largest number of each unit in a subscription's period. */
@@ -136,6 +136,7 @@ export function skuOf(values) {
   if (has(kind, "units")) sku.units = unitsOf(values);
   for (const name of ["stacking", "on_refund", "once", "consumption"]) if (has(kind, name) && text(name) !== "") sku[name] = text(name);
   if (has(kind, "stack_group") && text("stack_group") !== "") sku.stack_group = text("stack_group");
+  if (has(kind, "physical")) sku.physical = text("physical") !== "";
   if (has(kind, "client_fallback")) sku.client_fallback = text("client_fallback") !== "";
   if (has(kind, "subscribe_id")) sku.subscribe_id = text("subscribe_id") === "" ? null : whole(values, "subscribe_id", 1);
   sku.plan_code = text("plan_code") === "" ? null : text("plan_code");

@@ -3,10 +3,8 @@ import { Intentions, subjectOf } from "./intentions.js";
 import { Transport } from "./transport.js";
 import { PaydeskError } from "./errors.js";
 import { visible } from "./wait.js";
+import { acceptOf } from "./accept.js";
 
-
-/** Contract types, in the order in which `accept` names them. */
-const TYPES = ["apple_iap", "stripe", "url", "qr", "apple_pay"];
 const PAID = new Set(["paid", "partially_refunded", "refunded"]);
 
 /**
@@ -40,18 +38,14 @@ export class Paydesk {
    */
   async checkout(options, exits = {}) {
     const { returnURL, signal, accept: wanted, ...more } = options;
-    /** @type {any} an exit, or one of the defaults, which are loaded when one is needed */
-    let defaults = null;
-    const canApplePay = () => typeof globalThis.window !== "undefined" && /** @type {any} */ (window).ApplePaySession?.canMakePayments?.() === true;
-    const accept = (wanted ?? TYPES).filter(type => /** @type {any} */ (exits)[type] !== null && (type !== "apple_pay" || /** @type {any} */ (exits)[type] || canApplePay()));
+    const own = /** @type {Record<string, any>} */ (exits);
+    const accept = acceptOf(wanted, own, Boolean(more.payer?.wechat_openid));
     if (accept.length === 0) throw new PaydeskError("no_provider_available", { details: { reason: "accept" } });
     const contract = await this.contract({ ...more, platform: more.platform ?? this.platform, accept, return_url: returnURL ?? more.return_url }, { signal });
-    let exit = /** @type {any} */ (exits)[contract.type];
-    if (!exit) {
-      defaults = await import("./exits.js");
-      exit = defaults.exits[contract.type] ?? (() => "left");
-    }
-    const said = await exit(contract, { signal: signal ?? null, desk: this });
+    const context = { signal: signal ?? null, desk: this };
+    const exit = own[contract.type] ?? (await import("./exits.js")).exits[contract.type];
+    // A type of a newer server.
+    const said = await (exit ? exit(contract, context) : own.unknown ? own.unknown(contract.type, contract, context) : "left");
     if (said === "left") return { status: "left", order: await this.order(contract.order_id, { signal }) };
     return this.waitForOrder(contract.order_id, { signal, pollAfter: contract.poll_after_ms, until: contract.expires_at });
   }
@@ -123,7 +117,7 @@ export class Paydesk {
    * @returns {Promise<Contract>}
    */
   async attempt(order, wish, signal) {
-    const body = { platform: wish.platform ?? this.platform, provider: wish.provider, accept: wish.accept, return_url: wish.return_url };
+    const body = { platform: wish.platform ?? this.platform, provider: wish.provider, accept: wish.accept, return_url: wish.return_url, app_id: wish.app_id, payer: wish.payer };
     return this.post(`/v1/public/orders/${encodeURIComponent(order)}/checkout`, JSON.parse(JSON.stringify(body)), this.intentions.fresh().key, signal);
   }
 

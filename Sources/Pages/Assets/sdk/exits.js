@@ -1,4 +1,6 @@
 // @ts-check
+import { isInWeChat } from "./accept.js";
+import { PaydeskError } from "./errors.js";
 import { isFollowable } from "./methods.js";
 
 /**
@@ -11,7 +13,7 @@ export const exits = {
   url: follow,
   qr: dialog, stripe: dialog, apple_pay: dialog,
   none: () => undefined,
-  apple_iap: inApp,
+  apple_iap: inApp, wechat_jsapi: inWeChat,
 };
 
 /** @param {Contract} contract @returns {Promise<never>} */
@@ -36,4 +38,28 @@ async function inApp(contract) {
   if (!app) return "left";
   const reply = await app.postMessage({ type: "apple_iap", contract });
   return reply?.status === "cancelled" ? "left" : undefined;
+}
+
+/**
+ * Shows WeChat's sheet until it or the order says how it ended.
+ * @param {Contract} contract
+ * @param {Context} context
+ * @returns {Promise<void | "left">}
+ */
+async function inWeChat(contract, { signal, desk }) {
+  if (!isInWeChat()) return "left";
+  const stopping = new AbortController();
+  const stop = () => stopping.abort();
+  signal?.addEventListener("abort", stop, { once: true });
+  if (signal?.aborted) stop();
+  try {
+    const { payInWeChat } = await import("./pay-wechat.js");
+    const order = desk.waitForOrder(contract.order_id, { signal: stopping.signal, pollAfter: contract.poll_after_ms, until: contract.expires_at });
+    const said = await Promise.race([payInWeChat(contract), order.then(() => "done", () => "done")]);
+    if (said === "failed") throw new PaydeskError("provider_rejected", { details: { reason: "wechat" } });
+    return said === "cancelled" ? "left" : undefined;
+  } finally {
+    signal?.removeEventListener("abort", stop);
+    stop();
+  }
 }

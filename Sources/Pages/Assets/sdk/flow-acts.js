@@ -5,9 +5,12 @@ import { fill } from "./words.js";
 import { isFollowable } from "./methods.js";
 import { beginApplePay } from "./pay-apple.js";
 import { mountStripe } from "./pay-stripe.js";
+import { payInWeChat } from "./pay-wechat.js";
 
 /** Milliseconds after which an act whose answer was lost is tried again. */
 const AGAIN = 2000;
+/** Milliseconds in which a second press is the same one. */
+const SAME = 2000;
 
 /** What a payer does in a flow: presses, forms, Stripe's element, Apple's button. */
 export class Acts {
@@ -16,21 +19,25 @@ export class Acts {
     this.flow = flow;
     /** @type {{payment: string, confirm: (() => Promise<{message: string} | null>) | null} | null} */
     this.stripe = null;
+    /** When WeChat's button was pressed. */
+    this.pressed = -SAME;
     const { signal } = flow;
     root.addEventListener("click", event => this.click(/** @type {MouseEvent} */ (event)), { signal });
     root.addEventListener("submit", event => this.submit(/** @type {SubmitEvent} */ (event)), { signal });
     flow.settled = () => this.prepare();
   }
 
-  /** Brings what the shown state needs: Stripe's element, Apple's button, the printer's link. */
+  /** Brings what the shown state needs: Stripe's element, the buttons of sheets, the printer's link. */
   prepare() {
     const { main, session } = this.flow;
     const contract = session?.contract;
     // Only a page of our own prints as a receipt.
     const print = /** @type {HTMLElement | null} */ (main.querySelector('[data-action="print"]'));
     if (print && this.flow.host.place.address !== null) print.hidden = false;
-    const apple = /** @type {HTMLButtonElement | null} */ (main.querySelector('[data-action="apple-pay"]'));
-    if (apple && contract?.type === "apple_pay") apple.disabled = false;
+    for (const [action, type] of [["apple-pay", "apple_pay"], ["wechat-pay", "wechat_jsapi"]]) {
+      const sheet = /** @type {HTMLButtonElement | null} */ (main.querySelector(`[data-action="${action}"]`));
+      if (sheet && contract?.type === type) sheet.disabled = false;
+    }
     const where = /** @type {HTMLElement | null} */ (main.querySelector('[data-field="payment-element"]'));
     if (!where) this.stripe = null;
     else if (contract?.type === "stripe" && this.stripe?.payment !== (contract.payment_id ?? contract.setup_id)) this.mount(where, contract);
@@ -65,6 +72,7 @@ export class Acts {
       void this.choose(control.getAttribute("href")?.endsWith("=plans") ? "plans" : "methods");
     } else if (action === "pay") void this.confirm(control);
     else if (action === "apple-pay") this.applePay();
+    else if (action === "wechat-pay") void this.wechatPay(control);
     else if (action === "print") control.ownerDocument.defaultView?.print();
   }
 
@@ -210,7 +218,7 @@ export class Acts {
     const { flow } = this;
     await flow.ask();
     const { order, state } = flow.session;
-    if (order?.status === "open" && (state === "stripe" || state === "apple_pay" || state === "checking")) {
+    if (order?.status === "open" && ["stripe", "apple_pay", "wechat_jsapi", "checking"].includes(state)) {
       await flow.desk.refresh(order.id, { signal: flow.signal }).catch(() => undefined);
       await flow.ask();
     }
@@ -229,6 +237,29 @@ export class Acts {
         await (status === "cancelled" ? this.choose("methods") : flow.ask());
       },
     });
+  }
+
+  /**
+   * Shows WeChat's sheet. The page goes on asking meanwhile, since WeChat does not always say how it ended.
+   * @param {HTMLElement} button
+   */
+  async wechatPay(button) {
+    const { flow } = this;
+    const contract = flow.session?.contract;
+    if (contract?.type !== "wechat_jsapi" || performance.now() - this.pressed < SAME) return;
+    this.pressed = performance.now();
+    flow.alert(null);
+    button.setAttribute("aria-busy", "true");
+    const said = await payInWeChat(contract).catch(() => "failed");
+    button.removeAttribute("aria-busy");
+    if (flow.signal.aborted || flow.main.dataset.state !== "wechat_jsapi" || flow.session?.contract?.payment_id !== contract.payment_id) return;
+    if (said === "done") {
+      flow.acted = contract.payment_id;
+      await this.settle();
+    } else {
+      this.pressed = -SAME;
+      flow.alert({ ...this.words(said), mild: said === "cancelled" });
+    }
   }
 
   /** @param {string} reason @returns {import("./present-parts.js").Alert} */

@@ -10,6 +10,8 @@ import { left } from "./words.js";
 
 /** States that change by themselves, and what is left of them. */
 const ALIVE = new Set(["plans", "methods", "checking", "closed", ...PAY_STATES]);
+/** States in which what this page's payer did is known here first. */
+const ACTED = new Set(["stripe", "apple_pay", "wechat_jsapi"]);
 /** Milliseconds between two questions where no contract names them. */
 const POLL = 2000;
 
@@ -159,7 +161,7 @@ export class Flow {
     }
     if (this.host.chosen && state === "plans") return { state: "methods", reason: null };
     const attempt = contract?.payment_id ?? contract?.setup_id ?? null;
-    const acted = attempt !== null && this.acted === attempt && (state === "stripe" || state === "apple_pay");
+    const acted = attempt !== null && this.acted === attempt && ACTED.has(state);
     if (acted || (this.returned && state === "stripe")) return { state: "checking", reason: null };
     return { state, reason };
   }
@@ -173,7 +175,9 @@ export class Flow {
     if (state !== "methods") return { state, reason };
     const { items, in_wechat: left } = present(this.facts(state, reason, null)).methods;
     if (items.some((/** @type {any} */ item) => !item.hidden)) return { state, reason };
-    return { state: "unavailable", reason: left ? "in_wechat" : "no_account" };
+    // WeChat's sheet is in no list before WeChat has named the payer.
+    const elsewhere = left || (this.methods.items.length === 0 && /MicroMessenger/i.test(this.host.place.agent));
+    return { state: "unavailable", reason: elsewhere ? "in_wechat" : "no_account" };
   }
 
   /**

@@ -1,4 +1,5 @@
 // @ts-check
+import { isInWeChat } from "./accept.js";
 import { fill } from "./words.js";
 
 /** @typedef {{account: string, kind: string, display_name: string, type: string}} Method */
@@ -31,6 +32,7 @@ export function methodWords(method, t) {
     case "apple_pay": return { name, help: t.method_apple_pay_help ?? null, icon: "phone" };
     case "apple_iap": return { name, help: t.method_app_store_help ?? null, icon: "phone" };
     case "stripe": return { name, help: sandbox ?? t.method_card_help ?? null, icon: "card" };
+    case "wechat_jsapi": return { name, help: t.method_wechat_help ?? null, icon: "phone" };
     case "qr": return { name: fill(t.method_qr ?? "", { name }), help: sandbox ?? t.method_qr_help ?? null, icon: "scan" };
     default: return { name, help: sandbox ?? fill((name.length > 24 ? t.method_url_help_long : t.method_url_help) ?? "", { name }), icon: method.kind === "epay" ? "bank" : "out" };
   }
@@ -55,20 +57,25 @@ export function wordsOf(methods, t) {
   return words;
 }
 
+/** Types that no page can act on: an app hands them to a wallet's own library. */
+const OF_APPS = new Set(["alipay_app", "wechat_app"]);
+
 /**
- * The methods as a page shows them: inside WeChat without WeChat's (which cannot be paid by a page there), inside Alipay
- * with its link first.
+ * The methods as a page shows them: inside WeChat its own sheet first and none of WeChat's other ways (which cannot be
+ * paid by a page there), inside Alipay its link first.
  * @param {Method[]} methods
  * @param {string} agent the User-Agent
  * @returns {{items: Method[], leftOut: boolean}}
  */
 export function methodsFor(methods, agent) {
+  const rest = methods.filter(method => method.type !== "wechat_jsapi" && !OF_APPS.has(method.type));
   if (/MicroMessenger/i.test(agent)) {
-    const items = methods.filter(method => method.kind !== "wechat_pay");
-    return { items, leftOut: items.length < methods.length };
+    const first = isInWeChat(agent) ? methods.filter(method => method.type === "wechat_jsapi") : [];
+    const others = rest.filter(method => method.kind !== "wechat_pay");
+    return { items: [...first, ...others], leftOut: first.length === 0 && others.length < rest.length };
   }
-  const first = /AlipayClient/i.test(agent) ? methods.filter(isAlipayLink) : [];
-  return { items: [...first, ...methods.filter(method => !first.includes(method))], leftOut: false };
+  const first = /AlipayClient/i.test(agent) ? rest.filter(isAlipayLink) : [];
+  return { items: [...first, ...rest.filter(method => !first.includes(method))], leftOut: false };
 }
 
 /** @param {Method} method */

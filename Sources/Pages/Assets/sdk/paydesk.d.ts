@@ -1,7 +1,16 @@
 /** Paydesk in the browser: frontends.md of Paydesk's documentation describes every member. */
 
 export type Locale = "en" | "zh-Hans";
-export type ContractType = "apple_iap" | "stripe" | "url" | "qr" | "apple_pay" | "none";
+export type ContractType =
+  | "apple_iap"
+  | "stripe"
+  | "url"
+  | "qr"
+  | "apple_pay"
+  | "alipay_app"
+  | "wechat_app"
+  | "wechat_jsapi"
+  | "none";
 
 export interface Money {
   /** Minor units. */
@@ -42,9 +51,9 @@ export interface Order {
   [more: string]: unknown;
 }
 
-/** How an order is paid; `type` says what the client does next. An unknown type goes to no exit. */
+/** How an order is paid; `type` says what the client does next. A newer server may name one that is not listed here. */
 export interface Contract {
-  type: ContractType;
+  type: ContractType | (string & {});
   order_id: string;
   payment_id: string | null;
   provider: string | null;
@@ -67,6 +76,27 @@ export interface Contract {
     total: { label: string; amount: string };
     application_data: string;
   };
+  /** For Alipay's library, as it is. */
+  alipay_app?: { order_string: string };
+  /** For the `PayReq` of WeChat's library. */
+  wechat_app?: {
+    appid: string;
+    partnerid: string;
+    prepayid: string;
+    package: string;
+    noncestr: string;
+    timestamp: string;
+    sign: string;
+  };
+  /** For `WeixinJSBridge`, or `wx.requestPayment` of a mini program. */
+  wechat_jsapi?: {
+    appId: string;
+    timeStamp: string;
+    nonceStr: string;
+    package: string;
+    signType: "RSA" | (string & {});
+    paySign: string;
+  };
   setup?: boolean;
   setup_id?: string | null;
   terms?: string;
@@ -85,6 +115,10 @@ export interface CheckoutOptions {
   accept?: string[];
   /** Must be allowed by `http.return_urls`. */
   returnURL?: string;
+  /** Of WeChat, where the account has several app ids for a type. */
+  app_id?: string;
+  /** For `wechat_jsapi`: the payer's openid, which belongs to one app id. */
+  payer?: { wechat_openid: string };
   locale?: string;
   metadata?: Record<string, string>;
   /** Apple's token of a purchase outside of the App Store, with the storefront in three letters. */
@@ -102,8 +136,15 @@ export interface ExitContext {
 /** Acts on a contract; "left" says that the payer was sent away and nothing is to be waited for. */
 export type Exit = (contract: Contract, context: ExitContext) => void | "left" | Promise<void | "left">;
 
+/** Acts on a contract of a type that has no exit: one of a newer server. `json` is the contract as it came. */
+export type UnknownExit = (
+  type: string,
+  json: Contract,
+  context: ExitContext,
+) => void | "left" | Promise<void | "left">;
+
 /** An exit of one's own for any type; null takes the type out of `accept`. */
-export type Exits = Partial<Record<ContractType, Exit | null>>;
+export type Exits = Partial<Record<ContractType, Exit | null>> & { unknown?: UnknownExit };
 
 export interface Outcome {
   /** `failed`: another attempt may follow; `open`: the time was over or `signal` aborted. */

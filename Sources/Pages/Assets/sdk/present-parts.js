@@ -29,7 +29,7 @@ const { fill } = words;
  */
 
 /** States of an attempt that waits for the payer. */
-export const PAY_STATES = new Set(["qr", "redirect", "stripe", "apple_pay", "apple_iap"]);
+export const PAY_STATES = new Set(["qr", "redirect", "stripe", "apple_pay", "apple_iap", "wechat_jsapi"]);
 
 /**
  * The plan that a state is about: while it is chosen how to pay, the one that was chosen, which an open order may not

@@ -1,4 +1,5 @@
 // @ts-check
+import { isInWeChat } from "./accept.js";
 import * as words from "./words.js";
 import { appAddress, methodName, methodsFor, wordsOf } from "./methods.js";
 import { PAY_STATES, back, daysOf, nameOf, productOf, receipt, runningMethod, sum } from "./present-parts.js";
@@ -19,7 +20,7 @@ export function present(f) {
   const body = bodyOf(f);
   const kind = Object.keys(body)[0] ?? "message";
   const own = body[kind];
-  const title = own.title ?? { plans: f.t.plans_title, stripe: f.t.stripe_title, apple_pay: f.t.apple_pay_title, apple_iap: f.t.apple_iap_title }[kind] ?? "";
+  const title = own.title ?? { plans: f.t.plans_title, stripe: f.t.stripe_title, apple_pay: f.t.apple_pay_title, apple_iap: f.t.apple_iap_title, wechat_jsapi: f.t.wechat_title }[kind] ?? "";
   const alert = f.alert ?? failed(f);
   return {
     main: attributes(f), alert, ...body, live: live(f, kind, title, alert),
@@ -37,6 +38,7 @@ function bodyOf(f) {
     case "stripe": return { stripe: stripe(f) };
     case "apple_pay": return { apple_pay: { summary: summary(f), button: { text: fill(f.t.apple_pay_button ?? "", { amount: sum(f).amount }), lang: f.locale === "zh-Hans" ? "zh-CN" : "en" }, ...ways(f) } };
     case "apple_iap": return { apple_iap: { summary: summary(f), products: f.session.contract?.product_ids ?? [], check: true, ...ways(f) } };
+    case "wechat_jsapi": return { wechat_jsapi: wechat(f) };
     case "paid": return { paid: paid(f) };
     default: return { message: message(f) };
   }
@@ -73,7 +75,7 @@ function failed(f) {
 
 /** @param {Facts} f @param {string} kind @param {string} title @param {Alert | null} alert */
 function live(f, kind, title, alert) {
-  if (["qr", "redirect", "apple_iap"].includes(kind)) return f.t.waiting ?? "";
+  if (["qr", "redirect", "apple_iap", "wechat_jsapi"].includes(kind)) return f.t.waiting ?? "";
   if (kind === "stripe") return f.t.stripe_live ?? "";
   return kind === "methods" && (alert?.reason === "failed" || alert?.reason === "cancelled") ? f.t.methods_live_failed ?? "" : title;
 }
@@ -191,6 +193,18 @@ function stripe(f) {
     summary: summary(f), safe: fill(t.stripe_safe ?? "", { shop: branding.name }),
     go_on: sandbox ? { href: `${f.place.base}/sandbox/${contract.payment_id ?? contract.setup_id}`, text: contract.setup ? t.stripe_setup : fill(t.stripe_go_on ?? "", { amount: price.amount }) } : null,
     pay: sandbox ? null : contract.setup ? t.stripe_setup : fill(t.stripe_pay ?? "", { amount: price.amount }), ...ways(f),
+  };
+}
+
+/**
+ * WeChat's sheet; another browser, in which the page was opened since, has none.
+ * @param {Facts} f
+ */
+function wechat(f) {
+  const can = isInWeChat(f.place.agent);
+  return {
+    summary: summary(f), lead: can ? f.t.wechat_lead : f.t.wechat_elsewhere,
+    pay: can ? fill(f.t.wechat_pay ?? "", { amount: sum(f).amount }) : null, check: true, ...ways(f),
   };
 }
 

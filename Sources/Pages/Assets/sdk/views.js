@@ -12,7 +12,7 @@ import { alertBox, heading, quietBack, receipt, summary, ways } from "./view-par
  * One function for each template, with the same context and the same result.
  * @type {Record<string, (p: Pen, m: any, alert: any) => View>}
  */
-export const views = { plans, methods, qr, redirect, stripe, apple_pay, apple_iap, paid, message };
+export const views = { plans, methods, qr, redirect, stripe, apple_pay, apple_iap, wechat_jsapi, paid, message };
 
 /** @param {(Node | null)[]} before @param {(Node | null)[]} [after] @param {Partial<View>} [more] @returns {View} */
 const view = (before, after = [], more = {}) => ({ before, after, live: "hidden", style: "sheet", ...more });
@@ -106,6 +106,15 @@ function apple_iap(p, m, alert) {
     summary(p, m.summary), alertBox(p, alert), heading(p, t.apple_iap_title), h("p", { class: "lead" }, t.apple_iap_lead),
     h("div", { class: "receipt" }, h("p", { class: "muted small" }, t.apple_iap_products),
       h("ul", { class: "products" }, m.products.map((/** @type {string} */ id) => h("li", { class: "mono", "data-field": "product" }, id)))),
+  ], [ways(p, m)], { live: "shown" });
+}
+
+/** @param {Pen} p @param {any} m @param {any} alert */
+function wechat_jsapi(p, m, alert) {
+  const { h, t } = p;
+  return view([
+    summary(p, m.summary), alertBox(p, alert), heading(p, t.wechat_title), h("p", { class: "lead" }, m.lead),
+    m.pay ? h("div", { class: "acts" }, h("button", { class: "button button-primary button-wide", type: "button", "data-action": "wechat-pay", disabled: true }, m.pay)) : null,
   ], [ways(p, m)], { live: "shown" });
 }
 
