@@ -62,11 +62,13 @@ struct CashierStateTests {
         Row("an outcome that is awaited", OrderFacts(status: .open, attempt: .awaited), .checking),
         Row("an address", OrderFacts(status: .open, attempt: .open(.url)), .redirect),
         Row("a code", OrderFacts(status: .open, attempt: .open(.qr)), .qr),
-        Row("WeChat's sheet", OrderFacts(status: .open, attempt: .open(.wechatJSAPI)), .wechatJSAPI),
         Row("an app's contract", OrderFacts(status: .open, attempt: .open(.alipayApp)), .methods),
         Row("a card", OrderFacts(status: .open, attempt: .open(.stripe)), .stripe),
         Row("Apple Pay", OrderFacts(status: .open, attempt: .open(.applePay)), .applePay),
         Row("the App Store", OrderFacts(status: .open, attempt: .open(.appleIAP)), .appleIAP),
+        Row("WeChat's sheet", OrderFacts(status: .open, attempt: .open(.wechatJSAPI)), .wechatJSAPI),
+        Row("Alipay in an app", OrderFacts(status: .open, attempt: .open(.alipayApp)), .methods),
+        Row("WeChat in an app", OrderFacts(status: .open, attempt: .open(.wechatApp)), .methods),
     ]
 
     private static let returned: [Row] = [

@@ -72,7 +72,7 @@ struct WeChatCashierTests {
             #expect(state != foreign)
             for wrong in [
                 "", "?code=c1", "?code=c1&state=", "?code=c1&state=\(foreign)", "?code=c1&state=\(state)0",
-                "?code=c1&state=\(state.uppercased())x", "?code=c1&state=%00", "?code=c1&state=\(state)%20",
+                "?code=c1&state=\(state.uppercased())x", "?code=c1&state=\(state)%20",
                 "?code=c1&state=" + String(repeating: "a", count: 200),
             ] {
                 let refused = try await visitor.get("/wechat" + wrong)
@@ -99,7 +99,7 @@ struct WeChatCashierTests {
     /// An answer to the authorisation that brings no payer: the query beside the state, and what the exchange says.
     static let failures: [(String, Result<String, ProviderError>)] = [
         ("", .success(ScriptedWeChat.openID)), ("&code=", .success(ScriptedWeChat.openID)),
-        ("&code=%0A", .success(ScriptedWeChat.openID)), ("&code=c1", .failure(.rejected(reason: "40029"))),
+        ("&code=%20", .success(ScriptedWeChat.openID)), ("&code=c1", .failure(.rejected(reason: "40029"))),
         ("&code=c1", .failure(.unavailable)), ("&code=c1", .success("o p")), ("&code=c1", .success("")),
         ("&code=c1", .success(String(repeating: "o", count: 129))),
     ]

@@ -42,7 +42,7 @@ extension Paydesk {
                 "accept": .list(accept.map { .text($0.rawValue) }),
                 "return_url": (returnURL?.absoluteString).map(AttributeValue.text),
                 "locale": .text(language.rawValue), "app_id": (wallet?.appID).map(AttributeValue.text),
-                "payer": (wallet?.openID).map { .object(["wechat_openid": .text($0)]) },
+                "payer": (wallet?.openID).map { AttributeValue.object(["wechat_openid": .text($0)]) },
                 "external_purchase_token": (external?.token).map(AttributeValue.text),
                 "storefront": (external?.storefront).map(AttributeValue.text),
             ], key: key)
