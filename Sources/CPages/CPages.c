@@ -394,6 +394,9 @@ static const unsigned char Docs_docs_providers_wechat_pay_md[] = {
 static const unsigned char Docs_docs_subscriptions_md[] = {
 #embed "../../docs/subscriptions.md"
 };
+static const unsigned char Docs_docs_wallets_md[] = {
+#embed "../../docs/wallets.md"
+};
 static const unsigned char Icons_favicon_ico[] = {
 #embed "../Pages/Icons/favicon.ico"
 };
@@ -664,6 +667,7 @@ static const struct cpages_file files[] = {
     {"Docs/docs/providers/stripe.md", Docs_docs_providers_stripe_md, sizeof Docs_docs_providers_stripe_md},
     {"Docs/docs/providers/wechat-pay.md", Docs_docs_providers_wechat_pay_md, sizeof Docs_docs_providers_wechat_pay_md},
     {"Docs/docs/subscriptions.md", Docs_docs_subscriptions_md, sizeof Docs_docs_subscriptions_md},
+    {"Docs/docs/wallets.md", Docs_docs_wallets_md, sizeof Docs_docs_wallets_md},
     {"Icons/favicon.ico", Icons_favicon_ico, sizeof Icons_favicon_ico},
     {"Templates/alert.mustache", Templates_alert_mustache, sizeof Templates_alert_mustache},
     {"Templates/apple_iap.mustache", Templates_apple_iap_mustache, sizeof Templates_apple_iap_mustache},

@@ -1,4 +1,4 @@
-import Domain
+package import Domain
 import Foundation
 package import Gateway
 package import ProviderKit
@@ -28,6 +28,7 @@ extension GatewayFixture {
     /// - Parameters:
     ///   - http: reaches the provider's service or a replacement of it.
     ///   - isTest: true for an account in its provider's test mode.
+    ///   - platforms: the platforms that it is routed for.
     package func account<Provider: PaymentProvider>(
         _ name: String, http: any HTTPTransport, isTest: Bool = false, platforms: [Platform] = [.web],
         _ make: (ProviderContext) throws -> Provider

@@ -136,7 +136,7 @@ struct WeChatPayWalletGatewayTests {
     func `what is missing or foreign makes no order`(
         engine: TestEngine, asked: (wallet: Wallet, payer: WalletPayer?, field: String)
     ) async throws {
-        try await withWeChat(on: engine) { wechat in
+        try await withWeChat(on: engine) { (wechat) async throws in
             let error = await #expect(throws: GatewayError.self) {
                 try await checkout(wechat, asked.wallet, payer: asked.payer)
             }
