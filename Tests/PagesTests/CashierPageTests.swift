@@ -144,7 +144,7 @@ struct CashierPageTests {
         #expect(!pages.render(frame).contains("wechat-pay"))
         frame.agent = Self.weChat
         let html = pages.render(frame)
-        try Self.check(html, "wechat_jsapi", locale)
+        try PageChecks.check(html, "wechat_jsapi", locale, page: "cashier")
         #expect(html.contains(#"type="button" data-action="wechat-pay" disabled>"#) && html.contains("¥39.90"))
         frame.agent += " miniProgram/wx0000000000000001"
         #expect(!pages.render(frame).contains("wechat-pay"))

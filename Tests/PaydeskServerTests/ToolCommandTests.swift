@@ -19,7 +19,7 @@ struct ToolCommandTests {
     func `an event is made to happen, listened to, and its calls are shown`() async throws {
         let installation = try Installation(more: "webhooks: {allow_private_networks: true}")
         try await installation.whileServing { _ in
-            // Nobody listens at this port: the events are shown with their failures.
+            // No server listens at this port: the events are shown with their failures.
             let target = "http://127.0.0.1:\(try FreePort.next())/hook"
             let listener = try installation.start("listen", "--forward-to", target, name: "listener")
             try await Self.wait { listener.output.contains("whsec_") }
@@ -111,7 +111,7 @@ struct ToolCommandTests {
         let environment = [
             "PAYDESK_PUBLIC_URL": "https://pay.example.com",
             "PAYDESK_SECRET_KEY": Data(repeating: 7, count: 32).base64EncodedString(),
-            // Nobody listens there, which is what is found after the configuration.
+            // No database listens there, which is found after the configuration.
             "PAYDESK_DATABASE_URL": "postgres://paydesk@127.0.0.1:1/paydesk",
             "PAYDESK_JWKS_URL": "https://login.example.com/jwks.json", "PAYDESK_JWT_ISSUER": "me",
             "PAYDESK_JWT_AUDIENCE": "you", "APPLE_NOTIFY_TOKEN": "a-token-of-apple-0123456789",

@@ -158,6 +158,35 @@ struct RenewalTests {
     }
 
     @Test(arguments: TestEngine.allCases)
+    func `an adopted charge is reported as the first order is`(_ engine: TestEngine) async throws {
+        try await withClub(on: engine, checksInvariants: false) { club in
+            let held = try await club.begin()
+            try await club.desk.store.write { tx in
+                try tx.execute(
+                    """
+                    INSERT INTO external_tokens (id, account, environment, external_purchase_id, bundle_id, app_apple_id,
+                        token_created_at, source, due_at, state, created_at)
+                    VALUES ('ext_1', 'apple', 'Sandbox', 'token', 'app', 1, 1, 'checkout', 1, 'due', 1)
+                    """)
+                try tx.execute(
+                    "UPDATE orders SET external_token_id = 'ext_1', storefront = 'FRA', tax_rate = 2000, platform = 'ios'")
+            }
+            let charge = MandateChargeReport(
+                payment: club.gateway.ids.make(), order: club.gateway.ids.make(), periodIndex: 1,
+                amount: GatewayFixture.money(3_990), reference: "charge_1", at: club.gateway.time.now)
+            try await club.gateway.settlements.run(CallContext.test.audit) { settlement in
+                try settlement.managed.adopt(charge, of: held.id, settlement.payments)
+            }
+            #expect(
+                try await club.desk.count(
+                    """
+                    orders WHERE id = ? AND external_token_id = 'ext_1' AND storefront = 'FRA' AND tax_rate = 2000
+                        AND platform = 'ios'
+                    """, charge.order.rawValue) == 1)
+        }
+    }
+
+    @Test(arguments: TestEngine.allCases)
     func `an erased user is charged no more`(_ engine: TestEngine) async throws {
         try await withClub(on: engine) { club in
             let held = try await club.begin()
