@@ -13,5 +13,5 @@ public enum PaydeskServer {
 
 /// The name and version of this build.
 enum Release {
-    static let version = "0.1.0"
+    static let version = "1.0.0"
 }

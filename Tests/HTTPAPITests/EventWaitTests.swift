@@ -14,7 +14,7 @@ struct EventWaitTests {
         try await withCounter(on: engine) { counter in
             let key = try await counter.key("events:read", "orders:read").key
             async let answer = counter.get("/v1/partner/events?after=0&wait=25", key)
-            try await counter.desk.checkout()
+            _ = try await counter.desk.checkout()
             try await counter.desk.work()
             let items = try await answer.data["items"].elements
             #expect(items.map { $0.text("type") } == ["order.opened"])
@@ -26,7 +26,7 @@ struct EventWaitTests {
         try await withCounter { counter in
             let key = try await counter.key("events:read", "orders:read").key
             #expect(try await counter.get("/v1/partner/events?after=0&wait=0", key).data["items"].elements.isEmpty)
-            try await counter.desk.checkout()
+            _ = try await counter.desk.checkout()
             try await counter.desk.work()
             let found = try await counter.get("/v1/partner/events?after=0&wait=25", key)
             #expect(try found.data["items"].elements.count == 1)

@@ -1,10 +1,10 @@
 import Domain
 import Foundation
-import Gateway
 import Synchronization
 import TestSupport
 import Testing
 
+@testable import Gateway
 @testable import PaydeskServer
 
 /// A server's list of events, and a receiver whose answers a test sets.

@@ -80,6 +80,7 @@ enum AllowedWalks {
         Walk(table: "purchases", index: "purchases_by_product"): "the products that begin with a pattern's text",
         Walk(table: "purchases", index: "purchases_from_box"): "only where somebody develops",
         Walk(table: "purchases", index: "purchases_in_xcode"): "only where somebody develops",
+        Walk(table: "purchases", index: "purchases_pkey"): sealing,
         Walk(table: "purchases", index: "purchases_unmapped"): page,
         Walk(table: "purchases", index: "sqlite_autoindex_purchases_1"): "once after a migration, page by page",
         Walk(table: "purchases", index: "purchases_without_sku"): page,

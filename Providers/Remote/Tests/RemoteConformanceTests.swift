@@ -32,6 +32,7 @@ struct RemoteConformanceTests {
         #expect(report.isGreen, "\(report)")
         #expect(
             Set(report.notApplicable) == [
+                "a client gets a contract type that it accepts",
                 "a payer of another app, or without a needed openid, is refused before anything is asked",
                 "cancelling by best effort ends well or says why not",
                 "cancelling is unsupported where the manifest has none",

@@ -45,9 +45,7 @@ extension WeChatPayProvider {
             let currency: String
         }
 
-        /// WeChat Pay's own number of the payment, or ours where that is unknown: exactly one of the two.
-        let transaction_id: String?
-        let out_trade_no: String?
+        let out_trade_no: String
         let out_refund_no: String
         let notify_url: String
         let amount: Amount
@@ -61,10 +59,8 @@ extension WeChatPayProvider {
         guard attempt.amount.value > 0 else { throw .rejected(reason: "amount_not_positive") }
         let amount = Request.Amount(
             refund: attempt.amount.value, total: attempt.payment.amount.value, currency: attempt.amount.currency.code)
-        let transaction = attempt.payment.reference.flatMap(WeChatPayText.word)
         let request = Request(
-            transaction_id: transaction, out_trade_no: transaction == nil ? attempt.payment.payment.rawValue : nil,
-            out_refund_no: attempt.refund.rawValue,
+            out_trade_no: attempt.payment.payment.rawValue, out_refund_no: attempt.refund.rawValue,
             notify_url: context.notifyURL, amount: amount)
         do throws(WeChatPayFailure) {
             return try report(try await api.post("/v3/refund/domestic/refunds", request), attempt)

@@ -29,9 +29,9 @@ enum DocsGuides {
             "group_build",
             [
                 "api", "cashier", "portal", "javascript", "ios", "app-store", "apple-pay", "external-purchases",
-                "subscriptions", "live", "partners",
+                "wallets", "subscriptions", "live", "partners",
             ].map(docs)),
-        Group("group_run", ["configuration", "operations", "console", "development"].map(docs)),
+        Group("group_run", ["configuration", "packages", "operations", "console", "development"].map(docs)),
         Group(
             "group_providers",
             ["stripe", "paypal", "alipay", "wechat-pay", "epay", "remote", "sandbox"].map {

@@ -130,13 +130,13 @@ private struct SpanParser {
         let width = min(2, run(of: UInt8(ascii: "*"), at: position))
         let start = position + width
         guard start < bytes.count, bytes[start] != UInt8(ascii: " ") else { return nil }
-        var next = start + 1
+        var next = start
         while next < bytes.count {
             switch bytes[next] {
             case UInt8(ascii: "`"):
                 // Asterisks in code close nothing.
                 next = SpanParser(bytes: bytes, at: next).code()?.end ?? next + 1
-            case UInt8(ascii: "*") where bytes[next - 1] != UInt8(ascii: " "):
+            case UInt8(ascii: "*") where next > start && bytes[next - 1] != UInt8(ascii: " "):
                 let closing = run(of: UInt8(ascii: "*"), at: next)
                 guard closing >= width else {
                     next += closing

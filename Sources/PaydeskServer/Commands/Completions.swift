@@ -1,4 +1,5 @@
 import ArgumentParser
+import Domain
 
 /// `paydesk completions`.
 struct Completions: ParsableCommand {

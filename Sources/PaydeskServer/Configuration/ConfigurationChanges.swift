@@ -9,7 +9,8 @@ enum ConfigurationChanges {
         let name: String
         let differs: @Sendable (Configuration, Configuration) -> Bool
 
-        init<Value: Equatable & SendableMetatype>(_ name: String, _ value: @escaping @Sendable (Configuration) -> Value) {
+        init<Value: Equatable & SendableMetatype>(_ name: String, _ value: @escaping @Sendable (Configuration) -> Value)
+        {
             self.name = name
             differs = { value($0) != value($1) }
         }

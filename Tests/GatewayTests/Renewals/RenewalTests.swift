@@ -161,15 +161,17 @@ struct RenewalTests {
     func `an adopted charge is reported as the first order is`(_ engine: TestEngine) async throws {
         try await withClub(on: engine, checksInvariants: false) { club in
             let held = try await club.begin()
+            let token: ID<ExternalToken> = club.gateway.ids.make()
             try await club.desk.store.write { tx in
                 try tx.execute(
                     """
                     INSERT INTO external_tokens (id, account, environment, external_purchase_id, bundle_id, app_apple_id,
                         token_created_at, source, due_at, state, created_at)
-                    VALUES ('ext_1', 'apple', 'Sandbox', 'token', 'app', 1, 1, 'checkout', 1, 'due', 1)
-                    """)
+                    VALUES (?, 'apple', 'Sandbox', 'token', 'app', 1, 1, 'checkout', 1, 'due', 1)
+                    """, token)
                 try tx.execute(
-                    "UPDATE orders SET external_token_id = 'ext_1', storefront = 'FRA', tax_rate = 2000, platform = 'ios'")
+                    "UPDATE orders SET external_token_id = ?, storefront = 'FRA', tax_rate = 2000, platform = 'ios'",
+                    token)
             }
             let charge = MandateChargeReport(
                 payment: club.gateway.ids.make(), order: club.gateway.ids.make(), periodIndex: 1,
@@ -180,9 +182,9 @@ struct RenewalTests {
             #expect(
                 try await club.desk.count(
                     """
-                    orders WHERE id = ? AND external_token_id = 'ext_1' AND storefront = 'FRA' AND tax_rate = 2000
+                    orders WHERE id = ? AND external_token_id = ? AND storefront = 'FRA' AND tax_rate = 2000
                         AND platform = 'ios'
-                    """, charge.order.rawValue) == 1)
+                    """, charge.order.rawValue, token.rawValue) == 1)
         }
     }
 

@@ -21,6 +21,7 @@ struct TriggerTests {
         let base = desk.gateway
         return desk.node { [clock = desk.clock] _ in
             clock.advance(seconds: 1)
+            try? await base.businessClock.refresh()
             try? await base.work()
             _ = try? await base.events.dispatch()
         }
@@ -79,7 +80,7 @@ struct TriggerTests {
 
     @Test
     func `what cannot be made to happen is refused in words, and nothing happens`() async throws {
-        try await withDesk(on: .sqlite, Self.development) { desk in
+        try await withDesk(on: .sqlite, Self.development) { (desk) async throws in
             let node = Self.node(desk)
             let refused: [(Trigger, String)] = [
                 (.subscriptionRenewalUpcoming, "--advance"), (.purchaseAttached, "development.appstore"),
@@ -94,7 +95,7 @@ struct TriggerTests {
             }
             #expect(try await desk.count("orders") == 0)
         }
-        try await withDesk(on: .sqlite) { desk in
+        try await withDesk(on: .sqlite) { (desk) async throws in
             await #expect(throws: TriggerRefusal.self) { try await Self.make(.orderOpened, desk.gateway) }
         }
     }
