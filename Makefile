@@ -59,7 +59,7 @@ sdk:
 	@sh Tests/Scripts/apart.sh $(SWIFT)
 
 lint: packages-lint
-	@$(SWIFT) format lint --strict $(SOURCES)
+	@$(SWIFT) format lint --strict --parallel $(SOURCES)
 	@sh Tests/Scripts/tidy.sh $(SWIFT)
 	@sh Tests/Scripts/apple-parts.sh $(SWIFT)
 	@$(PYTHON) Tests/Scripts/docs.py

@@ -31,6 +31,6 @@ complain "The SDK's core leans on more than Foundation:" \
 # Tests may unwrap what they made themselves; everything else is held to the stricter rule.
 strict=$(mktemp)
 sed 's/"NeverForceUnwrap": false/"NeverForceUnwrap": true/' .swift-format >"$strict"
-sources | xargs "${1:-swift}" format lint --strict --configuration "$strict" || failed=1
+sources | xargs "${1:-swift}" format lint --strict --parallel --configuration "$strict" || failed=1
 rm -f "$strict"
 exit $failed
