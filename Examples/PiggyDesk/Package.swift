@@ -6,7 +6,7 @@ let package = Package(
     name: "piggydesk",
     platforms: [.macOS(.v15)],
     dependencies: [
-        // In a package of your own: .package(url: "https://…/paydesk", from: "0.1.0")
+        // In a package of your own: .package(url: "https://…/paydesk", from: "1.0.0")
         .package(name: "paydesk", path: "../.."),
         .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
     ],
