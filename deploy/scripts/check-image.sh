@@ -45,18 +45,18 @@ run() {
         mount -t proc proc "$1/proc"
         mount --rbind /dev "$1/dev"
         mount -o remount,bind,ro "$1"
-        in_image() { chroot --userspec 10001:10001 "$1" /usr/bin/env -i PATH=/usr/bin:/bin HOME=/var/lib/paydesk "$2" /bin/sh -euc "$3"; }
-        ! in_image "$1" A=1 "echo x >/usr/written" 2>/dev/null
-        ! in_image "$1" A=1 "echo x >/tmp/written" 2>/dev/null
-        in_image "$1" "$3" "cd /var/lib/paydesk; exec /usr/bin/paydesk serve --config /etc/paydesk" &
+        enter() { exec chroot --userspec 10001:10001 "$1" /usr/bin/env -i PATH=/usr/bin:/bin HOME=/var/lib/paydesk "$2" /bin/sh -euc "$3"; }
+        ! (enter "$1" A=1 "echo x >/usr/written") 2>/dev/null
+        ! (enter "$1" A=1 "echo x >/tmp/written") 2>/dev/null
+        enter "$1" "$3" "cd /var/lib/paydesk; exec /usr/bin/paydesk serve --config /etc/paydesk" &
         server=$!
         for second in $(seq 60); do
-            ! in_image "$1" A=1 /usr/lib/paydesk/healthy 2>/dev/null || break
+            ! (enter "$1" A=1 /usr/lib/paydesk/healthy) 2>/dev/null || break
             kill -0 "$server"
             sleep 1
         done
-        in_image "$1" A=1 /usr/lib/paydesk/healthy
-        grep -q "^Uid:.10001.10001.10001.10001$" "/proc/$server/status" || grep -q "^Uid:.10001" "$1/proc/$server/status"
+        (enter "$1" A=1 /usr/lib/paydesk/healthy)
+        grep -q "^Uid:.10001.10001.10001.10001$" "$1/proc/$server/status"
         kill -TERM "$server"
         wait "$server"
     ' sh "$root" "$volume" "$1"

@@ -18,10 +18,4 @@ fi
 "$promtool" check rules --lint-fatal "$source/deploy/prometheus/alerts.yaml"
 "$promtool" test rules "$source/deploy/prometheus/alerts.test.yaml"
 
-# The program is not installed here, so another one stands in its place; the manual pages come with the package.
-unit=$(mktemp -d)/paydesk.service
-sed 's|^ExecStart=/usr/bin/paydesk|ExecStart=/bin/true|' "$source/deploy/systemd/paydesk.service" >"$unit"
-systemd-analyze verify --man=no "$unit" 2>&1 | tee "$unit.faults"
-[ ! -s "$unit.faults" ] || fail "systemd-analyze verify has found faults in the unit"
-systemd-analyze security --offline=true --threshold=20 --no-pager "$unit" | tail -1
-rm -rf "$(dirname "$unit")"
+judge_unit "$source/deploy/systemd/paydesk.service"

@@ -34,3 +34,14 @@ unpack_root() {
     cp /etc/resolv.conf "$2/etc/resolv.conf"
     echo 'Acquire::Retries "5";' >"$2/etc/apt/apt.conf.d/80-retries"
 }
+
+# Lets systemd judge a unit's file, with this machine's units beside it: a bare root has none. The program is not installed
+# here, so another one stands in its place; the manual pages come with the package.
+judge_unit() {
+    unit=$(mktemp -d)/paydesk.service
+    sed 's|^ExecStart=/usr/bin/paydesk|ExecStart=/bin/true|' "$1" >"$unit"
+    systemd-analyze verify --man=no "$unit" 2>&1 | tee "$unit.faults"
+    [ ! -s "$unit.faults" ] || fail "systemd-analyze verify has found faults in the unit"
+    systemd-analyze security --offline=true --threshold=20 --no-pager "$unit" | tail -1
+    rm -rf "$(dirname "$unit")"
+}
