@@ -27,6 +27,8 @@
 #             makes more of it
 
 SWIFT ?= swift
+# The build of what the checks below run; `make test` builds it, too, and DEBUG_BUILD=true takes that.
+DEBUG_BUILD ?= $(SWIFT) build --product paydesk
 FUZZ_RUNS ?= 1000000
 RUN_PACKAGES = libssl-dev libcurl4-openssl-dev libsqlite3-dev libpq-dev libqrencode-dev zlib1g-dev
 TEST_PACKAGES = $(RUN_PACKAGES) postgresql openssl curl python3 python3-venv zbar-tools
@@ -87,40 +89,40 @@ sanitize: packages-test
 	@sh Tests/Scripts/sanitize.sh $(SWIFT) address
 
 smoke:
-	$(SWIFT) build --product paydesk
+	$(DEBUG_BUILD)
 	sh Tests/Scripts/smoke.sh .build/debug/paydesk
 
 javascript:
 	@sh Tests/Scripts/javascript.sh
 
 browsers:
-	$(SWIFT) build --product paydesk
+	$(DEBUG_BUILD)
 	@sh Tests/Scripts/browsers.sh .build/debug/paydesk $(BROWSERS_TESTS)
 
 pages:
-	$(SWIFT) build --product paydesk
+	$(DEBUG_BUILD)
 	@sh Tests/Scripts/browsers.sh .build/debug/paydesk --pages .build-pages
 
 webshop: packages-run
-	$(SWIFT) build --product paydesk
+	$(DEBUG_BUILD)
 	@sh Tests/Scripts/install.sh python3 curl
 	@sh Examples/WebShop/run.sh .build/debug/paydesk
 
 client: packages-test
-	$(SWIFT) build --product paydesk
+	$(DEBUG_BUILD)
 	sh Tests/Scripts/client.sh .build/debug/paydesk
 
 schemathesis: packages-test
-	$(SWIFT) build --product paydesk
+	$(DEBUG_BUILD)
 	sh Tests/Scripts/schemathesis.sh .build/debug/paydesk
 
 SITE ?= .build-docs
 docs: packages-run packages-lint
-	$(SWIFT) build --product paydesk
+	$(DEBUG_BUILD)
 	PYTHON=$(PYTHON) sh Tests/Scripts/site.sh .build/debug/paydesk $(SITE)
 
 openapi: packages-run packages-lint
-	$(SWIFT) build --product paydesk
+	$(DEBUG_BUILD)
 	PYTHON=$(PYTHON) sh Tests/Scripts/openapi.sh .build/debug/paydesk >docs/openapi.json.new
 	mv docs/openapi.json.new docs/openapi.json
 

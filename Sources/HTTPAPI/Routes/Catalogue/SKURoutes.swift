@@ -73,13 +73,15 @@ extension Route.Query {
 
 extension Shape {
     /// The answer to a dry run of a SKU.
-    fileprivate static let triedSKU = object([
-        "sku": storedSKU,
-        "would_grant": .list(
-            .object(["user_id": .string, "product_id": .string, "transaction_id": .string])
-        ).noted("Kept purchases that it would grant, the first 100."),
-        "would_grant_total": .integer,
-    ])
+    fileprivate static let triedSKU = named(
+        "TriedSKU",
+        .object([
+            "sku": storedSKU,
+            "would_grant": .list(
+                .object(["user_id": .string, "product_id": .string, "transaction_id": .string])
+            ).noted("Kept purchases that it would grant, the first 100."),
+            "would_grant_total": .integer,
+        ]))
 
     fileprivate static let storedSKU = named(
         "SKU",
@@ -178,7 +180,8 @@ extension Shape {
             "active": .boolean.orNull.noted("True where it is left out."),
         ])
 
-    private static let lengthOfSKU = object(["days": .integer(1...3_660), "prices": .list(.price, 1...200)])
+    private static let lengthOfSKU = named(
+        "SKULength", .object(["days": .integer(1...3_660), "prices": .list(.price, 1...200)]))
 
     private static let nameOfSKU = plain(1...200).noted("In Unicode scalars; no control characters.")
 
@@ -198,10 +201,12 @@ extension Shape {
 
     private static let renewalOfSKU = words(SKU.Renewal.self)
 
-    private static let periodOfSKU = object([
-        "unit": .words(BillingPeriod.Unit.self),
-        "count": .integer(1...366).noted("At most 366 days, 52 weeks, 24 months or 3 years."),
-    ])
+    private static let periodOfSKU = named(
+        "SKUPeriod",
+        .object([
+            "unit": .words(BillingPeriod.Unit.self),
+            "count": .integer(1...366).noted("At most 366 days, 52 weeks, 24 months or 3 years."),
+        ]))
 
     private static let consumptionOfSKU = words("ignore", "decline", "no_preference", "grant_full")
 

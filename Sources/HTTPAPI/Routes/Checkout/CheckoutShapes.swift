@@ -17,12 +17,14 @@ extension Shape {
         "The app at WeChat in which the payer pays, where the account has several for the contract."
     ).shown("null")
 
-    private static let payer = object(
-        [:],
-        optional: [
-            "wechat_openid": .string(1...128, pattern: "[A-Za-z0-9_-]{1,128}").orNull.noted(
-                "The payer's openid at the app; required for a `wechat_jsapi` contract.")
-        ]
+    private static let payer = named(
+        "WalletPayer",
+        .object(
+            [:],
+            optional: [
+                "wechat_openid": .string(1...128, pattern: "[A-Za-z0-9_-]{1,128}").orNull.noted(
+                    "The payer's openid at the app; required for a `wechat_jsapi` contract.")
+            ])
     ).orNull.noted("The payer as a wallet knows them; kept sealed and shown nowhere.").shown("null")
 
     private static let returnURL = sentAddress.noted(

@@ -120,10 +120,12 @@ extension Shape {
     private static let adminOrderMembers = partnerOrderMembers.adding(
         [
             "mismatches": .list(
-                .object([
-                    "n": .integer.noted("From 1."), "payment_id": .id("pay"), "amount": .money, "at": .time,
-                    "state": .words(Mismatch.State.self),
-                ])
+                .named(
+                    "OrderMismatch",
+                    .object([
+                        "n": .integer.noted("From 1."), "payment_id": .id("pay"), "amount": .money, "at": .time,
+                        "state": .words(Mismatch.State.self),
+                    ]))
             ).noted("Money that came with another amount than was asked.")
         ])
 

@@ -100,13 +100,15 @@ extension Shape {
             "retryable": .boolean,
         ]))
 
-    static let refund = object(
-        [
-            "id": .id("ref"), "payment_id": .id("pay"), "status": .words(Refund.State.self), "amount": .money,
-            "reference": .string.orNull.noted("The provider's own id, once known."),
-            "created_at": .time,
-        ],
-        optional: ["reason": .string])
+    static let refund = named(
+        "OrderRefund",
+        .object(
+            [
+                "id": .id("ref"), "payment_id": .id("pay"), "status": .words(Refund.State.self), "amount": .money,
+                "reference": .string.orNull.noted("The provider's own id, once known."),
+                "created_at": .time,
+            ],
+            optional: ["reason": .string]))
 
     private static let dispute = named(
         "OrderDispute",

@@ -344,9 +344,9 @@ extension Shape {
         "ended_at": .time.orNull, "end_reason": .words(ManagedSubscription.EndReason.self).orNull,
     ]
 
-    fileprivate static let billing = object([
-        "hold": .object(["since": .time, "reason": .string, "due": .integer, "unchecked": .integer]).orNull
-    ])
+    fileprivate static let billing = named(
+        "BillingState",
+        .object(["hold": .object(["since": .time, "reason": .string, "due": .integer, "unchecked": .integer]).orNull]))
 
     /// An offer; unknown members are null.
     private static let offer = object([

@@ -102,7 +102,8 @@ extension Shape {
         "NewDebit",
         .object(["amount": .integer(1...1_000_000_000_000)], optional: ["reason": .string(0...500).orNull]))
 
-    static let credit = object(["amount": .integer(1...1_000_000_000_000), "reason": .string(1...500)])
+    static let credit = named(
+        "BalanceUnits", .object(["amount": .integer(1...1_000_000_000_000), "reason": .string(1...500)]))
 
     static let balanceChange = named(
         "BalanceChange",
