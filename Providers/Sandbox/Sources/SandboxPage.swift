@@ -8,6 +8,8 @@ struct SandboxPage {
     let payment: SandboxPayment
     let now: Timestamp
     let words: SandboxWords
+    /// True where the payer has agreed to the subscription's terms before.
+    var hasAgreed = false
 
     init(_ id: String, _ payment: SandboxPayment, now: Timestamp, for visitor: PageVisitor) {
         self.id = id
@@ -82,7 +84,7 @@ struct SandboxPage {
 
     /// The terms of a mandate with their box, and the fields by which renewals are played.
     ///
-    /// The box is ticked, unlike the cashier's, because a developer who plays the payer agrees each time.
+    /// The box is ticked for another payment method and for a charge that the payer confirms, not for a first purchase.
     private var agreement: String {
         guard let mandate = payment.mandate else { return "" }
         let choices = SandboxAgreement.Renewals.allCases.map { each in
@@ -91,7 +93,7 @@ struct SandboxPage {
         return """
             <p class="terms" data-terms>\(Self.escaped(mandate.terms))</p>
             <label class="agree">
-            <input type="checkbox" name="terms" value="accepted" checked> <span>\(words.agree)</span>
+            <input type="checkbox" name="terms" value="accepted"\(hasAgreed ? " checked" : "")> <span>\(words.agree)</span>
             </label>
             <details><summary>\(words.later)</summary>
             <label>\(words.laterCharges)<select name="renewals">\(choices.joined())</select></label>

@@ -179,7 +179,7 @@ extension SandboxProvider {
 
     private func page(_ id: String, _ visitor: PageVisitor) async throws(ProviderError) -> PaymentPage? {
         guard let known = try await upstream.entry(id), known.isCharge != true else { return nil }
-        return html(id, known, visitor)
+        return try await html(id, known, visitor)
     }
 
     private func act(
@@ -199,14 +199,21 @@ extension SandboxProvider {
         let event = SandboxPayment.Event(id: "\(id)-\(act.rawValue)-\(nonce)", at: context.businessTime.now)
         guard let after = try await upstream.act(id, act, event, form: fields) else { return nil }
         guard let announced = after.announces(act, event, now: context.businessTime.now) else {
-            return html(id, after, visitor)
+            return try await html(id, after, visitor)
         }
         await notify(after.notification(id, act, announced))
-        return after.returnURL.map(PaymentPage.redirect) ?? html(id, after, visitor)
+        if let address = after.returnURL { return .redirect(address) }
+        return try await html(id, after, visitor)
     }
 
-    private func html(_ id: String, _ payment: SandboxPayment, _ visitor: PageVisitor) -> PaymentPage {
-        .html(SandboxPage(id, payment, now: context.businessTime.now, for: visitor).html)
+    private func html(
+        _ id: String, _ payment: SandboxPayment, _ visitor: PageVisitor
+    ) async throws(ProviderError) -> PaymentPage {
+        var page = SandboxPage(id, payment, now: context.businessTime.now, for: visitor)
+        if let mandate = payment.mandate {
+            page.hasAgreed = try await !upstream.agreement(of: mandate.subscription).mandates.isEmpty
+        }
+        return .html(page.html)
     }
 
     /// Sends the signed notification; it is not repeated where it does not arrive, because a query returns the state

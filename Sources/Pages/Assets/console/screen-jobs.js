@@ -62,7 +62,7 @@ function hold(context, held) {
 function calls(rows) {
   if (rows.length === 0) return card(t("requests"), {}, none(t("requests_none")));
   return card(t("requests"), { text: t("requests_text") }, table({ name: "requests", caption: t("requests"), style: "list cards compact", rows: rows.slice(0, 50), id: row => row.request_id, columns: [
-    { title: t("call"), style: "s-main", cell: row => h("span", { class: "mono" }, `${row.method} ${row.route}`) }, { title: t("answer"), style: "s-sub", cell: row => dot(row.status < 400 ? "good" : row.status < 500 ? "warn" : "bad", row.error ? `${row.status} ${row.error}` : String(row.status)) },
+    { title: t("call"), style: "s-main", cell: row => h("span", { class: "mono" }, `${row.method} ${row.route ?? "–"}`) }, { title: t("answer"), style: "s-sub", cell: row => dot(row.status < 400 ? "good" : row.status < 500 ? "warn" : "bad", row.error ? `${row.status} ${row.error}` : String(row.status)) },
     { title: t("took"), style: "num s-sub-end", cell: row => `${number(row.duration_ms)} ms` }, { title: t("person"), style: "s-none", cell: row => h("span", { class: "clip user" }, row.user_id ?? row.caller ?? "–") }, { title: t("when"), style: "num s-none muted nowrap", cell: row => time(row.at) },
   ] }));
 }
