@@ -75,6 +75,8 @@ test("each template is well formed, names only partials that exist, and begins w
   for (const [name, source] of Object.entries(templates)) {
     assert.doesNotThrow(() => parse(source), name);
     assert.match(source, /^\{\{! /, name);
-    assert.ok(!/\{\{\{|\{\{&/.test(source), `${name} writes something unescaped`);
+    // A guide is HTML already, made of Markdown whose text is escaped.
+    const checked = name === "docs" ? source.replace("{{{body}}}", "") : source;
+    assert.ok(!/\{\{\{|\{\{&/.test(checked), `${name} writes something unescaped`);
   }
 });
