@@ -49,6 +49,19 @@ public final class ProviderSettingsReader {
         return standard
     }
 
+    /// The words of a list, or the one of an older setting, which may not stand beside it.
+    ///
+    /// Words that the schema does not allow are refused before.
+    public func choices<Word: RawRepresentable<String> & CaseIterable>(
+        _ list: String, orElse single: String, default standard: Word
+    ) -> [Word] {
+        guard settings[list] != nil else { return [choice(single, of: Array(Word.allCases), default: standard)] }
+        if settings[single] != nil { fault(single, "stands beside \(list)", "leave one of the two out") }
+        let words = settings.texts(list).compactMap(Word.init)
+        if words.isEmpty { fault(list, "is empty", "name at least one, or leave it out") }
+        return words
+    }
+
     /// A text of so many bytes, each of which passes the test; a fault says that it is missing or of a wrong form.
     ///
     /// - Parameter isAllowed: by default printable ASCII without spaces, as keys and identifiers are.

@@ -111,14 +111,7 @@ struct AlipaySettings: Sendable {
     }
 
     private static func modes(_ reader: ProviderSettingsReader) -> [Mode] {
-        guard reader.settings["modes"] != nil else {
-            return [reader.choice("mode", of: Mode.allCases, default: .precreate)]
-        }
-        if reader.settings["mode"] != nil {
-            reader.fault("mode", "stands beside modes", "leave one of the two out")
-        }
-        let modes = reader.settings.texts("modes").compactMap(Mode.init)
-        if modes.isEmpty { reader.fault("modes", "is empty", "name at least one mode, or leave it out") }
+        let modes = reader.choices("modes", orElse: "mode", default: Mode.precreate)
         if Set(modes.map(\.contract)).count < modes.count {
             reader.fault(
                 "modes", "has two modes of one contract type", "name one of page, wap and web, and each mode once")

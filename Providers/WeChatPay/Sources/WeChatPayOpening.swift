@@ -3,30 +3,6 @@ import FoundationEssentials
 import ProviderKit
 
 extension WeChatPayProvider {
-    private struct Order: Encodable {
-        struct Amount: Encodable {
-            let total: Int64
-            let currency: String
-        }
-        struct Scene: Encodable {
-            struct Info: Encodable { let type = "Wap" }
-            let payer_client_ip: String
-            let h5_info = Info()
-        }
-
-        let mchid: String
-        let appid: String
-        let description: String
-        let out_trade_no: String
-        let time_expire: String
-        let notify_url: String
-        let amount: Amount
-        let scene_info: Scene?
-        let payer: Payer?
-
-        struct Payer: Encodable { let openid: String }
-    }
-
     private struct Answer: Decodable {
         let code_url: String?
         let h5_url: String?
@@ -75,7 +51,7 @@ extension WeChatPayProvider {
 
     private func order(
         _ attempt: PaymentAttempt, _ mode: WeChatPaySettings.Mode, _ app: String
-    ) throws(ProviderError) -> Order {
+    ) throws(ProviderError) -> WeChatPayOrder {
         let payerAddress = attempt.payerAddress(orElse: settings.payerAddress)
         let openID = mode == .jsapi ? attempt.payer?.openID : nil
         if mode == .jsapi, openID == nil { throw .unfit(reason: "wechat_openid") }
@@ -84,15 +60,15 @@ extension WeChatPayProvider {
             throw .unfit(reason: "payer_address_unknown")
         }
         let title = attempt.title.isBlank ? attempt.order.rawValue : WeChatPayText.title(attempt.title)
-        return Order(
+        return WeChatPayOrder(
             mchid: settings.mchid, appid: app, description: title,
             out_trade_no: attempt.payment.rawValue,
             time_expire: WeChatPayText.time(
                 min(attempt.expiresAt, attempt.payment.madeAt.adding(seconds: Self.longestWait))),
             notify_url: context.notifyURL,
-            amount: Order.Amount(total: attempt.amount.value, currency: attempt.amount.currency.code),
-            scene_info: mode == .h5 ? payerAddress.map { Order.Scene(payer_client_ip: $0) } : nil,
-            payer: openID.map { Order.Payer(openid: $0) })
+            amount: WeChatPayOrder.Amount(total: attempt.amount.value, currency: attempt.amount.currency.code),
+            scene_info: mode == .h5 ? payerAddress.map { WeChatPayOrder.Scene(payer_client_ip: $0) } : nil,
+            payer: openID.map { WeChatPayOrder.Payer(openid: $0) })
     }
 
     /// Maps a failure; an order number in use, or a paid order, is no refusal of this payment.
@@ -184,13 +160,11 @@ extension WeChatPayProvider {
         }
     }
 
-    private struct Closing: Encodable { let mchid: String }
-
     func cancelling(_ payment: ProviderReference) async throws(ProviderError) -> PaymentReport {
         let target = "/v3/pay/transactions/out-trade-no/\(payment.payment.rawValue)/close"
         let status: Int
         do throws(WeChatPayFailure) {
-            status = try await api.status(target, Closing(mchid: settings.mchid))
+            status = try await api.status(target, WeChatPayClosing(mchid: settings.mchid))
         } catch {
             // It is paid, already closed, too recent to be closed, or missing: its current state is the answer.
             if case .refused(let refusal) = error, refusal.saysNo { return try await asking(payment) }

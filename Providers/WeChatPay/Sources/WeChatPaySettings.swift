@@ -123,14 +123,7 @@ struct WeChatPaySettings: Sendable {
     func mode(of type: ContractType) -> Mode? { modes.first { $0.contract == type } }
 
     private static func modes(_ reader: ProviderSettingsReader) -> [Mode] {
-        guard reader.settings["modes"] != nil else {
-            return [reader.choice("mode", of: Mode.allCases, default: .native)]
-        }
-        if reader.settings["mode"] != nil {
-            reader.fault("mode", "stands beside modes", "leave one of the two out")
-        }
-        let modes = reader.settings.texts("modes").compactMap(Mode.init)
-        if modes.isEmpty { reader.fault("modes", "is empty", "name at least one mode, or leave it out") }
+        let modes = reader.choices("modes", orElse: "mode", default: Mode.native)
         if Set(modes).count < modes.count { reader.fault("modes", "names a mode twice", "name each mode once") }
         return modes
     }

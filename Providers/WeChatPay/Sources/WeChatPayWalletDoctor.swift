@@ -29,7 +29,7 @@ extension WeChatPayProvider {
 
     /// Asks for an order of one fen, which is closed at once, to learn whether the app is bound to the merchant.
     ///
-    /// A JSAPI order has the openid of nobody and cannot be made: WeChat Pay says why.
+    /// A JSAPI order with an openid that does not exist cannot be made: WeChat Pay says why.
     private func binding(of app: String, _ mode: WeChatPaySettings.Mode) async -> Diagnosis {
         let subject = "app id \(app)"
         let payment: ID<Payment> = IDSource(time: context.time, random: context.random).make()
@@ -61,25 +61,7 @@ extension WeChatPayProvider {
 }
 
 extension WeChatPayAPI {
-    private struct Order: Encodable {
-        struct Amount: Encodable {
-            let total: Int64
-            let currency: String
-        }
-        struct Payer: Encodable { let openid: String }
-
-        let mchid: String
-        let appid: String
-        let description: String
-        let out_trade_no: String
-        let time_expire: String
-        let notify_url: String
-        let amount: Amount
-        let payer: Payer?
-    }
-
     private struct Prepaid: Decodable { let prepay_id: String? }
-    private struct Closing: Encodable { let mchid: String }
 
     /// Makes an order of one fen and closes it.
     fileprivate func ask(
@@ -87,12 +69,13 @@ extension WeChatPayAPI {
     ) async throws(WeChatPayFailure) {
         let _: Prepaid = try await post(
             "/v3/pay/transactions/\(mode)",
-            Order(
+            WeChatPayOrder(
                 mchid: settings.mchid, appid: app, description: "paydesk doctor", out_trade_no: payment.rawValue,
                 time_expire: WeChatPayText.time(payment.madeAt.adding(seconds: 300)), notify_url: context.notifyURL,
-                amount: Order.Amount(total: 1, currency: "CNY"), payer: openID.map { Order.Payer(openid: $0) }))
+                amount: WeChatPayOrder.Amount(total: 1, currency: "CNY"),
+                payer: openID.map { WeChatPayOrder.Payer(openid: $0) }))
         _ = try? await status(
-            "/v3/pay/transactions/out-trade-no/\(payment.rawValue)/close", Closing(mchid: settings.mchid))
+            "/v3/pay/transactions/out-trade-no/\(payment.rawValue)/close", WeChatPayClosing(mchid: settings.mchid))
     }
 }
 

@@ -10,6 +10,7 @@ import json
 import pathlib
 import sys
 
+import merchant
 import wechatpayv3
 from wechatpayv3 import WeChatPay, WeChatPayType
 
@@ -25,29 +26,15 @@ def check(holds: bool, what: str) -> None:
 
 
 def client() -> WeChatPay:
-    mode = {}
     if settings["mode"] == "public_key":
-        mode = {
-            "public_key": (folder / "pub_key.pem").read_text(),
-            "public_key_id": settings["public_key_id"],
-        }
+        mode = merchant.public_key(folder, settings)
     else:
         # It asks for the certificates when it is made, before its address can be changed, unless it has some.
         certificates = folder / "certificates"
         certificates.mkdir(exist_ok=True)
         (certificates / f"{settings['platform_serial']}.pem").write_text((folder / "platform.pem").read_text())
         mode = {"cert_dir": str(certificates)}
-    made = WeChatPay(
-        wechatpay_type=WeChatPayType.NATIVE,
-        mchid=settings["mchid"],
-        private_key=(folder / "merchant.pem").read_text(),
-        cert_serial_no=settings["serial"],
-        appid=settings["appid"],
-        apiv3_key=settings["api_key"],
-        notify_url="https://pay.example/v1/notify/wechat",
-        timeout=(5, 10),
-        **mode,
-    )
+    made = merchant.client(WeChatPayType.NATIVE, folder, settings, **mode)
     made._core._gate_way = base
     if settings["mode"] != "public_key":
         made._core._update_certificates()

@@ -9,19 +9,10 @@ import json
 import pathlib
 import sys
 
-from wechatpayv3 import WeChatPay, WeChatPayType
+from merchant import client, public_key
+from wechatpayv3 import WeChatPayType
 
 folder, settings = pathlib.Path(sys.argv[1]), json.loads(sys.argv[2])
-client = WeChatPay(
-    wechatpay_type=WeChatPayType.APP,
-    mchid=settings["mchid"],
-    private_key=(folder / "merchant.pem").read_text(),
-    cert_serial_no=settings["serial"],
-    appid=settings["appid"],
-    apiv3_key=settings["api_key"],
-    notify_url="https://pay.example/v1/notify/wechat",
-    public_key=(folder / "pub_key.pem").read_text(),
-    public_key_id=settings["public_key_id"],
-)
+wechat = client(WeChatPayType.APP, folder, settings, **public_key(folder, settings))
 for line in sys.stdin:
-    print(client.sign(json.loads(line)))
+    print(wechat.sign(json.loads(line)))
