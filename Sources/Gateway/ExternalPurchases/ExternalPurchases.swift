@@ -74,6 +74,11 @@ package struct ExternalTokenView: Encodable, Sendable {
 
 /// Purchases outside of the App Store, with the tokens that Apple wants reported.
 package struct ExternalPurchases: Sendable {
+    /// The number of new tokens that a user may hand in within a day without an order.
+    ///
+    /// Anybody can write a token, and each one that is kept is reported to Apple.
+    static let tokensPerDay: Int64 = 100
+
     let settlements: SettlementRunner
 
     var store: StoreAccess { settlements.store }
@@ -94,7 +99,8 @@ package struct ExternalPurchases: Sendable {
 
     /// Keeps a token without an order.
     ///
-    /// - Throws: `invalidRequest` naming `token`, `conflict` for a token of another user.
+    /// - Throws: `invalidRequest` naming `token`, `conflict` for a token of another user, `rateLimited` for a new token
+    ///   of a user who has handed in as many as a day may have.
     package func keep(
         _ text: String, user: ExternalUserID, context: CallContext
     ) async throws(GatewayError) -> KeptExternalToken {
@@ -103,6 +109,14 @@ package struct ExternalPurchases: Sendable {
             let tx = settlement.tx
             let userID = try tx.users.ensure(user, candidate: settlement.ids.make(), at: settlement.now)
             try tx.users.lock(userID)
+            if try tx.externalPurchases.find(at: account, externalPurchaseID: token.externalPurchaseID) == nil,
+                let earlier = try tx.externalPurchases.time(ofNewest: Self.tokensPerDay, of: userID)
+            {
+                let end = earlier.adding(days: 1)
+                guard end <= settlement.now else {
+                    throw GatewayError.rateLimited(retryAfter: end.rawValue - settlement.now.rawValue)
+                }
+            }
             let kept = try settlement.external.keep(token, at: account, for: userID, source: .app)
             try tx.bind(context, to: kept.id.rawValue)
             return KeptExternalToken(

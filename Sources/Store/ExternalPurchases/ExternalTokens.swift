@@ -71,6 +71,14 @@ extension ExternalPurchaseQueries {
         ).map(ExternalToken.init(row:))
     }
 
+    /// The time at which the `count`th newest token of a user was kept; nil where the user has fewer.
+    package func time(ofNewest count: Int64, of user: ID<User>) throws(StoreError) -> Timestamp? {
+        try db.row(
+            "SELECT created_at FROM external_tokens WHERE user_id = ? ORDER BY created_at DESC LIMIT 1 OFFSET ?", user,
+            count - 1
+        ).map { row throws(StoreError) in try row.time("created_at") }
+    }
+
     /// Lists the orders of a token, oldest first.
     package func orders(of token: ID<ExternalToken>) throws(StoreError) -> [Order] {
         try db.orders.list(withToken: token)
@@ -95,7 +103,7 @@ extension ExternalPurchaseQueries {
         try db.rows("SELECT * FROM external_holds ORDER BY account").map(ExternalHold.init(row:))
     }
 
-    /// Counts the tokens of each account.
+    /// Returns whether an account has a token.
     package func hasTokens(of account: AccountID) throws(StoreError) -> Bool {
         try db.row("SELECT id FROM external_tokens WHERE account = ? LIMIT 1", account) != nil
     }

@@ -108,6 +108,33 @@ struct ExternalPurchaseTests {
     }
 
     @Test(arguments: TestEngine.allCases)
+    func `a user hands in a hundred tokens on a day, and those again`(_ engine: TestEngine) async throws {
+        try await ExternalPurchaseFixture.with(engine) { desk in
+            func token() throws -> String { try ExternalPurchaseFixture.token(at: desk.now).1 }
+            func wait(for text: String) async throws -> Int64? {
+                do {
+                    _ = try await desk.keep(text)
+                    return nil
+                } catch GatewayError.rateLimited(let seconds) { return seconds }
+            }
+            let first = try token()
+            let kept = try await desk.keep(first)
+            try await desk.desk.pass(seconds: Self.day / 2)
+            for _ in 1..<100 { _ = try await desk.keep(token()) }
+            let next = try token()
+            // On PostgreSQL the database's clock goes on meanwhile.
+            let untilFirst = try #require(try await wait(for: next))
+            #expect((Self.day / 4...Self.day / 2).contains(untilFirst))
+            #expect(try await desk.keep(first) == kept)
+            #expect(try await desk.desk.count("external_tokens") == 100)
+            try await desk.desk.pass(seconds: untilFirst)
+            #expect(try await wait(for: next) == nil)
+            let untilSecond = try #require(try await wait(for: token()))
+            #expect((Self.day / 4...Self.day / 2).contains(untilSecond))
+        }
+    }
+
+    @Test(arguments: TestEngine.allCases)
     func `Apple's word makes a token due, and an open order is awaited`(_ engine: TestEngine) async throws {
         try await ExternalPurchaseFixture.with(engine) { desk in
             let account = try AccountID.test("apple-iap")

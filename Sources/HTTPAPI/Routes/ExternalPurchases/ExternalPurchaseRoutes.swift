@@ -11,7 +11,10 @@ struct ExternalPurchaseRoutes {
             Route(
                 "keepExternalPurchaseToken", .post, "/v1/public/iap/apple/external-purchase-tokens", .user, .apple,
                 "Keeps a token of an external purchase without an order",
-                note: "The same token again gives the same id. Another user's is a `conflict`.",
+                note: """
+                    The same token again gives the same id. Another user's is a `conflict`. A user may hand in 100 new \
+                    ones within a day.
+                    """,
                 body: .json(
                     .object([
                         "token": .string.noted("As StoreKit gives it: base64url of Apple's JSON.")
