@@ -9,7 +9,10 @@ import Testing
 /// Runs the conformance kit, and the checks of the plugin alone, with plugins in other processes.
 @Suite(.timeLimit(.minutes(10)))
 struct RemoteConformanceTests {
-    private func report(_ plugin: ExamplePlugin, secrets: [String]) async throws -> ConformanceReport {
+    /// - Parameter check: the only check of the kit to run; all where it is nil. Those of the plugin alone always run.
+    private func report(
+        _ plugin: ExamplePlugin, secrets: [String], check: String? = nil
+    ) async throws -> ConformanceReport {
         let account = RemoteFixture.account(["url": .text(plugin.url)], secrets: secrets)
         let clock = SystemTime()
         let provider = try RemoteProvider(
@@ -18,7 +21,8 @@ struct RemoteConformanceTests {
                 http: LoopbackTransport(), time: clock.time, random: SeededRandom(99).source, book: InMemoryBook(),
                 notifyURL: "https://pay.example/v1/notify/plug", publicURL: "https://pay.example"))
         let rehearse = try await provider.rehearsals()
-        let kit = await ProviderConformance("remote", seed: 1_000, rehearse: rehearse).run()
+        let kit = await ProviderConformance("remote", seed: 1_000, rehearse: rehearse).run(
+            only: check.map { ProviderConformance.checkNames.contains($0) ? [$0] : [] })
         return ConformanceReport(subject: "remote", results: kit.results + (await provider.examineService()))
     }
 
@@ -139,7 +143,7 @@ struct RemoteConformanceTests {
         setup.flaws = [(flaw.text, flaw.by)]
         let plugin = try await ExamplePlugin.start(.python, setup)
         defer { plugin.stop() }
-        let report = try await report(plugin, secrets: setup.secrets)
+        let report = try await report(plugin, secrets: setup.secrets, check: flaw.check)
         #expect(report.failures.map(\.name).contains(flaw.check), "\(report)")
     }
 
