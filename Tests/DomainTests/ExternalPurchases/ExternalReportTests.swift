@@ -117,16 +117,27 @@ struct ExternalReportTests {
         #expect(ExternalReportRules.mended(refund, [try Self.purchase()], accepted: accepted).isEmpty)
     }
 
-    @Test(arguments: [
-        (false, false, false, false, false, 0 as Int64, ExternalToken.State.waiting),
-        (false, false, false, false, false, 8 * 86_400, .due), (false, false, false, false, true, 8 * 86_400, .waiting),
-        (false, false, true, false, false, 8 * 86_400, .reported), (true, false, true, false, false, 0, .due),
-        (false, false, false, true, false, 0, .due), (false, true, true, true, false, 0, .refused),
-    ])
-    func `the state of a token follows from its facts`(
-        _ isPending: Bool, _ isRefused: Bool, _ hasAccepted: Bool, _ hasItems: Bool, _ awaitsOrder: Bool,
-        _ seconds: Int64, _ state: ExternalToken.State
-    ) throws {
+    /// A row of the table of states: what holds, days after the token was made, and the state.
+    struct StateRow: Sendable {
+        let facts: Set<String>
+        let days: Int64
+        let state: ExternalToken.State
+
+        init(_ facts: Set<String>, _ days: Int64, _ state: ExternalToken.State) {
+            self.facts = facts
+            self.days = days
+            self.state = state
+        }
+    }
+
+    private static let states: [StateRow] = [
+        StateRow([], 0, .waiting), StateRow([], 8, .due), StateRow(["awaitsOrder"], 8, .waiting),
+        StateRow(["hasAccepted"], 8, .reported), StateRow(["isPending", "hasAccepted"], 0, .due),
+        StateRow(["hasItems"], 0, .due), StateRow(["isRefused", "hasAccepted", "hasItems"], 0, .refused),
+    ]
+
+    @Test(arguments: states)
+    func `the state of a token follows from its facts`(_ row: StateRow) throws {
         let clock = IDSource(time: TimeSource { 0 }, random: RandomSource { Array(repeating: 1, count: $0) })
         let token = ExternalToken(
             id: clock.make(), account: try #require(AccountID("apple-iap")),
@@ -134,9 +145,10 @@ struct ExternalReportTests {
                 externalPurchaseID: "SANDBOX_1", appAppleID: 7, bundleID: "com.example.app", createdAt: Self.start),
             user: nil, source: .app, dueAt: Self.start.adding(days: 8), createdAt: Self.start)
         let facts = ExternalTokenFacts(
-            isPending: isPending, isRefused: isRefused, hasAccepted: hasAccepted, hasItems: hasItems,
-            awaitsOrder: awaitsOrder)
-        #expect(token.state(facts, at: Self.start.adding(seconds: seconds)) == state)
+            isPending: row.facts.contains("isPending"), isRefused: row.facts.contains("isRefused"),
+            hasAccepted: row.facts.contains("hasAccepted"), hasItems: row.facts.contains("hasItems"),
+            awaitsOrder: row.facts.contains("awaitsOrder"))
+        #expect(token.state(facts, at: Self.start.adding(days: row.days)) == row.state)
     }
 }
 

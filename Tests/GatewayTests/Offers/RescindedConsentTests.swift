@@ -40,10 +40,10 @@ struct RescindedConsentTests {
             let (user, before) = (try await desk.userID(), try await desk.apple.status())
             let notice = try Self.notice(desk, "704\(sale.id)")
             for _ in 1...2 { try await desk.apple.notify(notice) }
-            let told = { (subject: String) in
+            func told(_ subject: String) async throws -> [JSONValue] {
                 let types = try await desk.apple.desk.events(subject)
-                return zip(types, try await desk.apple.desk.eventData(subject)).filter { $0.0 == "consent.rescinded" }
-                    .map(\.1)
+                let data = try await desk.apple.desk.eventData(subject)
+                return zip(types, data).filter { $0.0 == "consent.rescinded" }.map(\.1)
             }
             #expect(try await told(user) == [Self.data(.string(user), "704\(sale.id)")])
             #expect(try await desk.apple.status() == before && before.active)
