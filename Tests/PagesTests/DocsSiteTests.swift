@@ -57,7 +57,7 @@ struct DocsSiteTests {
         #expect(html.contains(#"href="/docs/\#(other)\#(path)" hreflang="\#(other)""#))
         let anchors = html.matches(of: /\sid="([^"]+)"/).map { String($0.output.1) }
         #expect(Set(anchors).count == anchors.count)
-        // Nothing of Markdown is left beside code.
+        // Markdown is left in code alone.
         let text = html.replacing(/(?s)<pre\b.*?<\/pre>|<code>.*?<\/code>/, with: "")
         #expect(text.firstMatch(of: /\]\(|\*\*|`|\|---|>\{[a-z_-]+\}</) == nil)
     }

@@ -49,7 +49,7 @@ private final class ForwardingScene: Sendable {
         }
         let page = numbers.prefix(limit)
         let next = numbers.count > limit ? page.last.map { JSONValue.integer($0) } : nil
-        // Nothing more happens in this scene: the reader is at its end.
+        // The scene ends here: the reader has seen all of it.
         if page.isEmpty, query["wait"] != "0" { withUnsafeCurrentTask { $0?.cancel() } }
         return .data(.object(["items": .array(page.map(Self.item)), "next_cursor": next ?? .null]))
     }

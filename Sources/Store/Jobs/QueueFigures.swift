@@ -35,7 +35,7 @@ extension JobQueries {
                     max(0, try due.int("now") - oldest)
                 } ?? 0
         }
-        // One count for each partial index, so that ended deliveries are never read.
+        // Each partial index is counted by itself, so that ended deliveries are never read.
         for (index, isDone) in [("deliveries_first", 0), ("deliveries_again", 1)] {
             figures.deliveries +=
                 try db.row(
