@@ -16,7 +16,7 @@
 # make openapi writes docs/openapi.json, which a test compares with what the server serves
 # make smoke  pays an order through the debug binary over HTTP, kills it, starts it and looks again
 # make browsers tests the pages in Chromium and WebKitGTK, on SQLite and PostgreSQL beside each other; BROWSERS_ENGINE=sqlite
-#             or postgres takes one alone, BROWSERS_LOOKS=shared looks at each page on one of them, BROWSERS_TESTS="-v
+#             or postgres takes one alone, BROWSERS_SHARED=true takes Chromium on the one and WebKitGTK on the other, BROWSERS_TESTS="-v
 #             test_portal" takes these tests alone; make pages takes a picture of each into .build-pages, for a person to
 #             look at
 # make webshop serves a shop on another origin beside Paydesk (Examples/WebShop)
@@ -38,6 +38,8 @@ ROOT_PACKAGES = debootstrap util-linux systemd python3
 # Debian's own, which has Debian's modules.
 PYTHON ?= /usr/bin/python3
 SOURCES = $(shell git ls-files -co --exclude-standard -- '*.swift')
+# tidy.sh lints the others, by stricter rules.
+TESTS = $(shell git ls-files -co --exclude-standard -- '*.swift' | grep -E '(^|/)Tests/|^Package.swift$$')
 
 .PHONY: run sdk test lint format bench bench-million faults faults-run faults-long faults-build fuzz example sanitize \
     smoke docs openapi client schemathesis javascript browsers pages webshop \
@@ -61,7 +63,7 @@ sdk:
 	@sh Tests/Scripts/apart.sh $(SWIFT)
 
 lint: packages-lint
-	@$(SWIFT) format lint --strict --parallel $(SOURCES)
+	@$(SWIFT) format lint --strict --parallel $(TESTS)
 	@sh Tests/Scripts/tidy.sh $(SWIFT)
 	@sh Tests/Scripts/apple-parts.sh $(SWIFT)
 	@$(PYTHON) Tests/Scripts/docs.py
@@ -137,14 +139,14 @@ example: packages-test
 
 # Afterwards the test is tested: what clients were told is taken away, and a disk lies about what is durable; all of it
 # must be reported (exit 1). FAULTS_BUILD=debug takes what `make test` has built. `faults-run` builds and installs nothing,
-# so that it can run beside other work.
+# so that it can run beside other work; FAULTS_PLAN=--brief takes a shorter plan.
 FAULTS_BUILD ?= release
 FAULTS = .build/$(FAULTS_BUILD)/paydesk-faults --binary .build/$(FAULTS_BUILD)/paydesk
 faults: faults-build
 	@$(MAKE) --no-print-directory faults-run
 
 faults-run:
-	$(FAULTS)
+	$(FAULTS) $(FAULTS_PLAN)
 	$(FAULTS) --only power-cut --rounds 10 --lies; test $$? -eq 1
 	$(FAULTS) --lose; test $$? -eq 1
 

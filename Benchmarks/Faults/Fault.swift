@@ -26,6 +26,8 @@ protocol Scenario: Sendable {
     var obstacle: String? { get }
     /// True where rounds move business time, in which no other scenario could run beside it on its database.
     var movesClock: Bool { get }
+    /// True where each round strikes something of its own, so that a brief plan leaves no round out.
+    var keepsRounds: Bool { get }
 
     /// - Returns: false when something is missing that clients were told.
     func run(_ bench: Bench, _ seed: RoundSeed) async throws -> Bool
@@ -53,6 +55,7 @@ extension Scenario {
     static var engines: [TestEngine] { [.sqlite, .postgres] }
     var obstacle: String? { nil }
     var movesClock: Bool { false }
+    var keepsRounds: Bool { false }
 }
 
 extension Fault {

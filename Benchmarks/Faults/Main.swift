@@ -21,6 +21,9 @@ struct FaultTest: AsyncParsableCommand {
     var seed: UInt64?
     @Option(help: "The number of rounds of each fault, instead of the plan's.") var rounds: Int?
     @Flag(help: "Runs the plan that takes hours instead of the one that takes minutes.") var long = false
+    @Flag(
+        help: "Runs a third of the rounds and a quarter of the kills before writes, for a check of many other things.")
+    var brief = false
     @Option(help: "The server to test.") var binary = ".build/release/paydesk"
     @Option(help: "The number of concurrent clients.") var clients = 24
     @Option(help: "The folder for the servers' configuration, database and output.") var folder = ".build/faults"
@@ -38,6 +41,7 @@ struct FaultTest: AsyncParsableCommand {
         guard rounds.map({ $0 > 0 }) ?? true, (2...200).contains(clients) else {
             throw ValidationError("--rounds must be positive, and --clients 2 to 200.")
         }
+        guard !(brief && long) else { throw ValidationError("--brief and --long are two plans.") }
         if let unknown = names.subtracting(Plan.names).min() { throw ValidationError("There is no fault \(unknown).") }
     }
 
@@ -45,14 +49,16 @@ struct FaultTest: AsyncParsableCommand {
         let seed = seed ?? UInt64.random(in: 1...999_999_999)
         let options = [
             "--seed \(seed)", "--engine \(engine)", only.isEmpty ? nil : "--only \(only)",
-            rounds.map { "--rounds \($0)" }, long ? "--long" : nil, lose ? "--lose" : nil,
+            rounds.map { "--rounds \($0)" }, long ? "--long" : nil, brief ? "--brief" : nil, lose ? "--lose" : nil,
             lies ? "--lies" : nil, clients == 24 ? nil : "--clients \(clients)",
         ]
         let repetition = "seed \(seed); again: paydesk-faults \(options.compactMap(\.self).joined(separator: " "))"
         say(repetition)
         do {
             if lose { throw ExitCode(try await everyLossIsReported(seed) ? 1 : 3) }
-            let plan = Plan(seed: seed, isLong: long, engines: engine.engines, only: names, rounds: rounds, lies: lies)
+            let plan = Plan(
+                seed: seed, length: long ? .long : brief ? .brief : .short, engines: engine.engines, only: names,
+                rounds: rounds, lies: lies)
             if try await !run(plan) { throw ExitCode(1) }
         } catch {
             if !(error is ExitCode) { say("the test cannot run: \(error)") }

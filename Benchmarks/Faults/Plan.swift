@@ -12,12 +12,17 @@ struct Plan: Sendable {
         var name: String { type(of: fault).name }
     }
 
+    /// The size of a plan: of a check of many other things, of a run of minutes, and of one of hours.
+    enum Length: Sendable {
+        case brief, short, long
+    }
+
     /// The most rounds on one database: it grows with its rounds, every comparison reads all of it, and at each part's
     /// end the last leases are waited for.
     private static let partLength = (short: 200, long: 50)
 
     let seed: UInt64
-    private let isLong: Bool
+    private let length: Length
     private let partLength: Int
     private let steps: [TestEngine: [Step]]
 
@@ -25,16 +30,22 @@ struct Plan: Sendable {
     ///   - only: the names of the faults; all where it is empty.
     ///   - rounds: the number of rounds of each fault, in place of the plan's own.
     ///   - lies: true where fsync makes nothing durable in power cuts.
-    init(seed: UInt64, isLong: Bool, engines: [TestEngine], only: Set<String>, rounds: Int?, lies: Bool = false) {
+    init(seed: UInt64, length: Length, engines: [TestEngine], only: Set<String>, rounds: Int?, lies: Bool = false) {
         self.seed = seed
-        self.isLong = isLong
-        partLength = isLong ? Self.partLength.long : Self.partLength.short
+        self.length = length
+        partLength = length == .long ? Self.partLength.long : Self.partLength.short
         var steps: [TestEngine: [Step]] = [:]
         for engine in engines {
-            steps[engine] = Self.all(engine, isLong: isLong, lies: lies).compactMap { fault, short, long in
+            steps[engine] = Self.all(engine, length, lies: lies).compactMap { fault, short, long in
                 let name = type(of: fault).name
                 guard type(of: fault).engines.contains(engine), only.isEmpty || only.contains(name) else { return nil }
-                return Step(fault: fault, rounds: rounds ?? (isLong ? long : short))
+                let planned =
+                    switch length {
+                    case .brief: fault.keepsRounds ? short : (short + 2) / 3
+                    case .short: short
+                    case .long: long
+                    }
+                return Step(fault: fault, rounds: rounds ?? planned)
             }
         }
         self.steps = steps
@@ -42,11 +53,13 @@ struct Plan: Sendable {
 
     /// Every fault, with its rounds in a short and in a long run.
     private static func all(
-        _ engine: TestEngine, isLong: Bool = false, lies: Bool = false
+        _ engine: TestEngine, _ length: Length = .short, lies: Bool = false
     ) -> [(any Scenario, short: Int, long: Int)] {
-        let renewalPoints = RenewalPointsScenario(isLong: isLong)
+        let isLong = length == .long
+        let renewalPoints = RenewalPointsScenario(length: length)
         return [
-            (PointsScenario(), 3, 18), (renewalPoints, renewalPoints.rounds, renewalPoints.rounds),
+            (PointsScenario(distance: length == .brief ? 4 : 1), 3, 18),
+            (renewalPoints, renewalPoints.rounds, renewalPoints.rounds),
             (RenewalsScenario(engine: engine, isLong: isLong), engine == .postgres ? 3 : 12, 12),
             (KillFault(), 25, 250), (PowerCutFault(lies: lies), 20, 1_000),
             (DiskErrorFault(), 6, 200), (SlowDiskFault(), 5, 50),
@@ -67,19 +80,19 @@ struct Plan: Sendable {
     /// server, which the faults stop.
     func lanes(_ engine: TestEngine) -> [[[Step]]] {
         Dictionary(grouping: parts(engine)) { part in
-            guard let step = part.first, !isLong, engine == .sqlite, isAlone(step, engine) else { return "" }
+            guard let step = part.first, length != .long, engine == .sqlite, isAlone(step, engine) else { return "" }
             return step.fault.movesClock ? RenewalsScenario.name : step.name
         }.sorted { $0.key < $1.key }.map(\.value)
     }
 
     /// Returns whether a step has a database of its own.
     ///
-    /// A full disk needs a disk of its own, and renewals move the clock of their database. In a short run the many kills
-    /// of the points run beside the others, because one after another would take too long.
+    /// A full disk needs a disk of its own, and renewals move the clock of their database. Outside of a long run the many
+    /// kills of the points run beside the others, because one after another would take too long.
     private func isAlone(_ step: Step?, _ engine: TestEngine) -> Bool {
         guard let fault = step?.fault else { return false }
         return fault.movesClock
-            || (engine == .sqlite && (fault is DiskFullFault || (fault is PointsScenario && !isLong)))
+            || (engine == .sqlite && (fault is DiskFullFault || (fault is PointsScenario && length != .long)))
     }
 
     /// The steps of an engine in parts: several short ones share a database, a long one has several.

@@ -7,11 +7,11 @@ import os
 import signal
 import unittest
 from functools import cache
-from typing import Any
+from typing import Any, Callable
 
 from cluster import Cluster
 from desk import Desk
-from engines import DESKTOP, Chromium, WebKit
+from engines import DESKTOP, Chromium, Engine, WebKit
 
 
 #: The kind of database of this run.
@@ -57,15 +57,21 @@ def webkit(dark: bool = False) -> WebKit:
 atexit.register(WebKit.hide)
 
 
-def looks_in(browser: str) -> Any:
-    """Marks a test that looks at every page in one browser.
+#: With BROWSERS_SHARED=true the run on SQLite is in Chromium and that on PostgreSQL in WebKit, so that each test runs once
+#: in each browser and once on each database.
+SHARED = os.environ.get("BROWSERS_SHARED") == "true"
 
-    With BROWSERS_LOOKS=shared the run on SQLite looks in Chromium and that on PostgreSQL in WebKit, because a page's look
-    does not depend on the database.
-    """
-    database = {"chromium": "sqlite", "webkit": "postgres"}[browser]
-    shared = os.environ.get("BROWSERS_LOOKS") == "shared"
-    return unittest.skipIf(shared and DATABASE != database, f"the run on {database} looks in {browser}")
+
+def engines() -> list[Callable[[], Engine]]:
+    """The browsers of this run."""
+    if not SHARED:
+        return [chromium, webkit]
+    return [chromium] if DATABASE == "sqlite" else [webkit]
+
+
+def looks_in(browser: str) -> Any:
+    """Marks a test that looks at every page in one browser."""
+    return unittest.skipIf(browser not in [make.__name__ for make in engines()], f"another run looks in {browser}")
 
 
 class BrowserCase(unittest.TestCase):
@@ -73,10 +79,10 @@ class BrowserCase(unittest.TestCase):
 
 
 def both(test):
-    """Runs a test in each engine."""
+    """Runs a test in each engine of the run."""
 
     def run(self: BrowserCase) -> None:
-        for make in (chromium, webkit):
+        for make in engines():
             with self.subTest(engine=make.__name__):
                 engine = make()
                 engine.resize(*DESKTOP)

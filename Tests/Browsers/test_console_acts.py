@@ -9,7 +9,7 @@ from typing import Any
 
 from console import Console, person
 from desk import Desk, eventually
-from harness import BrowserCase, chromium, desk, webkit
+from harness import BrowserCase, chromium, desk, engines, webkit
 from ports import free_port
 from stored import changed, tables
 
@@ -145,7 +145,7 @@ class Once(BrowserCase):
         console.fill("reason", "once")
 
     def test_a_double_click(self) -> None:
-        for make in (chromium, webkit):
+        for make in engines():
             with self.subTest(engine=make.__name__):
                 console, order = self.begin(make, f"double-{make.__name__}")
                 self.fill(console)
@@ -154,7 +154,7 @@ class Once(BrowserCase):
                 self.assertEqual(self.refunds(order), [100])
 
     def test_a_lost_answer(self) -> None:
-        for make in (chromium, webkit):
+        for make in engines():
             with self.subTest(engine=make.__name__):
                 console, order = self.begin(make, f"lost-{make.__name__}")
                 console.engine.js("""

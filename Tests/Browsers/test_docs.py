@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from engines import DESKTOP, PHONE, Chromium, Engine
-from harness import BrowserCase, chromium, desk, looks_in, webkit
+from harness import BrowserCase, chromium, desk, engines, looks_in, webkit
 from markup import faults
 
 #: Pages of every kind: the first one, guides with lists, tables, pictures and code, the calls of a part, errors, shapes.
@@ -43,7 +43,7 @@ class Documentation(BrowserCase):
             self.assertEqual(found + engine.faults(), [])
 
     def test_the_search_finds_without_a_server(self) -> None:
-        for engine in (chromium(), webkit()):
+        for engine in [make() for make in engines()]:
             with self.subTest(engine=engine.name):
                 engine.resize(*DESKTOP)
                 engine.faults()
@@ -69,7 +69,7 @@ class Documentation(BrowserCase):
                 engine.wait(lambda: "/docs/en/" in engine.driver.current_url and "overview" not in engine.driver.current_url, "the page that was found")
 
     def test_the_contents_open_on_a_phone(self) -> None:
-        for engine in (chromium(), webkit()):
+        for engine in [make() for make in engines()]:
             with self.subTest(engine=engine.name):
                 engine.resize(*PHONE)
                 engine.open(desk().url + "/docs/en/reference-cashier")

@@ -6,7 +6,7 @@ from __future__ import annotations
 import re
 
 from engines import DESKTOP, PHONE, Chromium, Engine
-from harness import BrowserCase, chromium, desk, looks_in, webkit
+from harness import BrowserCase, chromium, desk, engines, looks_in, webkit
 from markup import faults
 from states import OTHERS, SESSIONS, Page, make
 
@@ -52,7 +52,7 @@ class Pages(BrowserCase):
             self.assertEqual(found, [])
 
     def test_every_document_is_right(self) -> None:
-        for make_engine in (chromium, webkit):
+        for make_engine in engines():
             for path in DOCUMENTS:
                 for locale in LANGUAGES:
                     with self.subTest(engine=make_engine.__name__, path=path, locale=locale):

@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 
 from desk import ROOT, Desk, eventually
 from engines import Engine
-from harness import BrowserCase, both, chromium, desk, new_database, webkit
+from harness import BrowserCase, both, desk, engines, new_database
 from ports import free_port
 
 QR = '[data-action="method"][data-account="sandbox-qr"]'
@@ -108,7 +108,7 @@ class Element(BrowserCase):
     """`<paydesk-checkout>` in a page of another origin."""
 
     def test_the_element_pays_inside_a_page(self) -> None:
-        for make in (chromium, webkit):
+        for make in engines():
             with self.subTest(engine=make.__name__):
                 engine, session = make(), desk().session(desk().user(), "vip_month")
                 page = f"""<!doctype html><html lang="en"><meta charset="utf-8"><title>Page</title><h1>Page</h1>
@@ -176,7 +176,7 @@ class WebShop(BrowserCase):
         cls.shop.wait(timeout=30)
 
     def test_a_page_sells_with_the_module(self) -> None:
-        for make in (chromium, webkit):
+        for make in engines():
             with self.subTest(engine=make.__name__):
                 engine = make()
                 engine.faults()
@@ -191,7 +191,7 @@ class WebShop(BrowserCase):
                 self.assertEqual([fault for fault in engine.faults() if "/v1/public/stream" not in fault], [])
 
     def test_a_page_sells_with_a_link(self) -> None:
-        for make in (chromium, webkit):
+        for make in engines():
             with self.subTest(engine=make.__name__):
                 engine = make()
                 engine.faults()

@@ -6,7 +6,7 @@ import os
 
 from desk import Desk, eventually
 from engines import PHONE, Engine
-from harness import BrowserCase, both, chromium, webkit
+from harness import BrowserCase, both, engines
 from portal import BACK, Subscriber, club, portal
 
 
@@ -127,7 +127,7 @@ class RefusedRenewal(BrowserCase):
         own = Desk(os.environ["PAYDESK"])
         try:
             club(own)
-            refused = {engine.name: (engine, Subscriber(own)) for engine in (chromium(), webkit())}
+            refused = {engine.name: (engine, Subscriber(own)) for engine in [make() for make in engines()]}
             for _, held in refused.values():
                 status, text = own.call("POST", f"/sandbox/mandates/{held.id}", "renewals=action_required", kind="application/x-www-form-urlencoded")
                 assert status in (200, 303), text[:400]

@@ -9,16 +9,8 @@ PAYDESK=$(realpath "$1")
 export PAYDESK PYTHONDONTWRITEBYTECODE=1
 shift
 root=$(cd "$(dirname "$0")/../.." && pwd)
-database=postgresql
-if [ "${1:-}" = --pages ] || [ "${BROWSERS_ENGINE:-}" = sqlite ]; then database=""; fi
-# shellcheck disable=SC2086
-sh "$root/Tests/Scripts/install.sh" chromium chromium-driver webkit2gtk-driver xvfb fonts-noto-cjk curl openssl python3 python3-venv $database
+sh "$root/Tests/Scripts/browsers-install.sh"
 folder="$root/.build-browsers"
-if ! "$folder/bin/python" -c 'import selenium, axe_playwright_python' 2>/dev/null; then
-    python3 -m venv "$folder"
-    "$folder/bin/pip" install --quiet --disable-pip-version-check --no-deps axe-playwright-python==0.1.8
-    "$folder/bin/pip" install --quiet --disable-pip-version-check selenium==4.51.0
-fi
 cd "$root/Tests/Browsers"
 if [ "${1:-}" = --pages ]; then
     pictures=$2

@@ -5,13 +5,17 @@ import Store
 struct PointsScenario: Scenario {
     static let name = "points"
 
+    /// The number of writes from one kill to the next; the first one is the seed's choice.
+    let distance: Int64
+    let keepsRounds = true
+
     enum Operation: CaseIterable {
         case attach, checkout, notification, refund, token, cancellation
     }
 
     /// The number of kills after which unanswered requests are repeated, as clients do: a wallet's token is valid for
     /// five minutes.
-    private static let patience: Int64 = 30
+    private static let patience = 30
 
     /// More calls than any operation makes.
     private static let limit: Int64 = 1_000
@@ -22,13 +26,14 @@ struct PointsScenario: Scenario {
         let operation = Operation.allCases[index % Operation.allCases.count]
         let moment = Shim.Moment.allCases[index / Operation.allCases.count % Shim.Moment.allCases.count]
         var row = Tally(engine: bench.place.engine, fault: Self.name)
+        var dice = seed.dice
         var calls: [String: Int] = [:]
         try await bench.prepare(for: ShimmedFault())
         var client = seed.clients(
             2, round: bench.nextRound(), bench.journal, bench.service, adminKey: bench.adminKey,
             ports: [bench.place.port])[0]
         let before = bench.journal.counts
-        for call in 1...Self.limit {
+        for call in stride(from: Int64.random(in: 1...distance, using: &dice), through: Self.limit, by: Int(distance)) {
             client.reconnect()
             let act = try await prepare(operation, &client)
             bench.shim.arm(.kill, at: call, of: [.write, .sync, .send], moment)
@@ -39,7 +44,7 @@ struct PointsScenario: Scenario {
             calls[bench.shim.name, default: 0] += 1
             try await bench.servers[0].isKilled()
             row.recoveries.append(try await bench.start(for: ShimmedFault()))
-            if call.isMultiple(of: Self.patience) {
+            if calls.values.reduce(0, +).isMultiple(of: Self.patience) {
                 bench.journal.cut()
                 try await bench.resolve(since: .now)
             }
@@ -49,7 +54,7 @@ struct PointsScenario: Scenario {
         row.acknowledged = bench.journal.counts.told - before.told
         row.notes["\(operation) (\(moment))"] = calls.values.reduce(0, +)
         let names = calls.sorted { $0.key < $1.key }.map { "\($0.value) \($0.key)" }.joined(separator: ", ")
-        say("\(bench.place.engine) points of \(operation), killed \(moment): \(names)")
+        say("\(bench.place.engine) points of \(operation), killed \(moment), every \(distance). write: \(names)")
         return try await bench.close(&row, "\(operation) \(moment)", since: .now)
     }
 

@@ -6,15 +6,22 @@ struct RenewalPointsScenario: Scenario {
     static let name = "renewal-points"
     static let engines = [TestEngine.sqlite]
 
-    let isLong: Bool
+    let length: Plan.Length
     let movesClock = true
+    let keepsRounds = true
 
     /// The number of writes from one kill to the next: in a long run the rounds begin at different writes, and together
     /// strike each.
-    private var stride: Int64 { isLong ? 4 : 25 }
+    private var stride: Int64 {
+        switch length {
+        case .brief: 60
+        case .short: 25
+        case .long: 4
+        }
+    }
 
-    /// The rounds of a run: each reply of the service with each first write, where a short run has one first write.
-    var rounds: Int { RenewalBeginning.Reply.allCases.count * (isLong ? Int(stride) : 1) }
+    /// The rounds of a run: each reply of the service with each first write, where other runs have one first write.
+    var rounds: Int { RenewalBeginning.Reply.allCases.count * (length == .long ? Int(stride) : 1) }
 
     /// The days of a life: the clock may be five years ahead.
     private static let mostDays: Int64 = 1_800
