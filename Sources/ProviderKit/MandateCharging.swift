@@ -249,6 +249,8 @@ public struct MandateReport: Sendable, Equatable, Codable {
         case made(ProviderMandate)
         /// The payer or the service has ended the mandate of this reference; nil for every mandate of the subscription.
         case ended(reference: String?)
+        /// The service has deleted this customer of the subscription, with every mandate that it kept.
+        case customerDeleted(String)
     }
 
     public let subscription: ID<Subscription>

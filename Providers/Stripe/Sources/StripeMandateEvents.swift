@@ -57,8 +57,10 @@ extension StripeEvents {
     }
 
     /// Reads the end of everything that a customer kept.
+    ///
+    /// A subscription may have had several customers, and those of its earlier mandates are deleted with them.
     static func deletedFacts(_ customer: StripeObject.Customer) -> [ProviderFact] {
         guard let subscription = StripeMetadata.subscription(in: customer.metadata) else { return [] }
-        return [.mandate(MandateReport(subscription: subscription, event: .ended(reference: nil)))]
+        return [.mandate(MandateReport(subscription: subscription, event: .customerDeleted(customer.id)))]
     }
 }

@@ -242,16 +242,17 @@ struct StripeMandateEventTests {
         func facts(_ type: String, _ object: Any, before: [String: Any]? = nil) async throws -> [ProviderFact] {
             try await fixture.provider.receive(fixture.stripe.notification(type, object, before: before)).facts
         }
-        func ended(_ reference: String?) -> [ProviderFact] {
-            [.mandate(MandateReport(subscription: fixture.subscription, event: .ended(reference: reference)))]
+        func ended(_ event: MandateReport.Event) -> [ProviderFact] {
+            [.mandate(MandateReport(subscription: fixture.subscription, event: event))]
         }
         #expect(
-            try await facts("payment_method.detached", method.json, before: ["customer": customer]) == ended(method.id))
+            try await facts("payment_method.detached", method.json, before: ["customer": customer])
+                == ended(.ended(reference: method.id)))
         #expect(try await facts("payment_method.detached", method.json).isEmpty)
         #expect(
             try await facts("payment_method.detached", method.json, before: ["customer": "cus_none"]).isEmpty)
         let known = try #require(fixture.customers.first)
-        #expect(try await facts("customer.deleted", known.json) == ended(nil))
+        #expect(try await facts("customer.deleted", known.json) == ended(.customerDeleted(customer)))
         let theirs = FakeStripeServer.Customer(id: "cus_theirs", metadata: [:], created: 0)
         #expect(try await facts("customer.deleted", theirs.json).isEmpty)
         // The subscription of another system's customer is that of its latest charge.
@@ -265,7 +266,8 @@ struct StripeMandateEventTests {
         #expect(try await facts("payment_method.detached", object, before: ["customer": theirs.id]).isEmpty)
         _ = try await fixture.provider.charge(fixture.charge(imported))
         #expect(
-            try await facts("payment_method.detached", object, before: ["customer": theirs.id]) == ended("pm_theirs"))
+            try await facts("payment_method.detached", object, before: ["customer": theirs.id])
+                == ended(.ended(reference: "pm_theirs")))
         // While Stripe cannot say whose it is the notification is not taken.
         fixture.stripe.standIn.script(.stripe(429, "rate_limit_error"))
         await #expect(throws: ProviderError.unavailable) {

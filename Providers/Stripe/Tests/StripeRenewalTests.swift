@@ -212,6 +212,20 @@ struct StripeRenewalTests {
     }
 
     @Test(arguments: TestEngine.allCases)
+    func `a deleted customer ends the mandates that it kept, and no other`(_ engine: TestEngine) async throws {
+        try await Self.withClub(on: engine) { club in
+            _ = try await club.begin()
+            let customer = try #require(club.standIn.state.withLock { $0.customers.first })
+            let earlier = FakeStripeServer.Customer(id: "cus_earlier", metadata: customer.metadata, created: 0)
+            for (deleted, dead) in [(earlier, 0 as Int64), (customer, 1)] {
+                try await club.stripe.notify("customer.deleted", deleted.json, id: "evt_\(deleted.id)")
+                #expect(try await club.find().renewal.refusal == (dead == 0 ? nil : .hard))
+                #expect(try await club.stripe.desk.count("mandates WHERE state = 'dead'") == dead)
+            }
+        }
+    }
+
+    @Test(arguments: TestEngine.allCases)
     func `a charge that finds its mandate gone ends it`(_ engine: TestEngine) async throws {
         try await Self.withClub(on: engine) { club in
             let held = try await club.begin()

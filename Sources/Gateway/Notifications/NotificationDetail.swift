@@ -123,7 +123,7 @@ extension NotificationDetail.Fact {
             let (word, detail): (String, String?) =
                 switch report.event {
                 case .made(let mandate): ("made", mandate.label)
-                case .ended: ("ended", nil)
+                case .ended, .customerDeleted: ("ended", nil)
                 }
             self.init(type: "mandate.\(word)", subject: report.subscription.rawValue, detail: detail ?? "")
         case .externalToken(let notice):

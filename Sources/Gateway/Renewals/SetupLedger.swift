@@ -153,15 +153,23 @@ extension ManagedSubscriptionLedger {
             standing.subscription.takeMandate(at: log.now)
             try save(standing, .paymentMethod)
         case .ended(let reference):
-            guard let active = try tx.mandates.findActive(of: report.subscription) else { return true }
-            if let reference, try billing.secrets.open(active).reference != reference { return true }
-            try tx.mandates.move(active.id, from: .active, to: .dead)
-            guard standing.subscription.willRenew else { return true }
-            standing.subscription.refusal = .hard
-            standing.subscription.nextTryAt = nil
-            try saveRefusal(standing, order: nil, payment: nil)
+            try endMandate(of: &standing) { reference == nil || $0.reference == reference }
+        case .customerDeleted(let customer):
+            try endMandate(of: &standing) { $0.customer == customer }
         }
         return true
+    }
+
+    /// Ends the active mandate of a subscription where it is one of those that have ended; the payer gives another.
+    private func endMandate(of standing: inout Standing, where hasEnded: (MandateReference) -> Bool) throws {
+        guard let active = try tx.mandates.findActive(of: standing.subscription.id),
+            hasEnded(try billing.secrets.open(active))
+        else { return }
+        try tx.mandates.move(active.id, from: .active, to: .dead)
+        guard standing.subscription.willRenew else { return }
+        standing.subscription.refusal = .hard
+        standing.subscription.nextTryAt = nil
+        try saveRefusal(standing, order: nil, payment: nil)
     }
 }
 
