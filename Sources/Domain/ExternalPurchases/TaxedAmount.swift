@@ -47,6 +47,13 @@ extension TaxedAmount {
     }
 }
 
+extension Order {
+    /// The tax that the charge includes; nil where it is not known, which it is of external purchases alone.
+    package var includedTax: Money? {
+        external.flatMap { (charged ?? amount)?.includedTax(rate: $0.taxRate) }
+    }
+}
+
 extension Money {
     /// The milliunits of the currency's unit: thousandths of a euro, of a yen.
     package var milliunits: Int64 {
@@ -57,6 +64,14 @@ extension Money {
             default: 10
             }
         return Int64(clamping: Int128(value) * Int128(factor))
+    }
+
+    /// Returns the tax that this amount includes, rounded half up to the minor unit of the currency.
+    ///
+    /// - Parameter rate: in hundredths of a percent.
+    package func includedTax(rate: Int64) -> Money {
+        let factor = Money(value: 1, currency: currency).milliunits
+        return Money(value: (TaxedAmount(self, rate: rate).tax + factor / 2) / factor, currency: currency)
     }
 
     /// Reads milliunits of a currency, whose last digits are 0 where the currency has fewer.

@@ -64,7 +64,7 @@ package struct OrderFacts: Decodable, Sendable {
     let charged: Money?
     let refunded: Money?
     /// The tax that the charge contains; nil where it is not known.
-    let tax: Money?
+    package var tax: Money?
     package let provider: String?
     package let subscription_id: String?
     let created_at: Timestamp?

@@ -29,6 +29,16 @@ struct TaxedAmountTests {
         #expect(Money(milliunits: wanted.inclusive, currency: amount.currency) == amount)
     }
 
+    @Test(arguments: [
+        (999 as Int64, "EUR", 1_900 as Int64, 160 as Int64), (8, "EUR", 2_800, 2), (1_200, "JPY", 1_000, 109),
+        (1_234, "KWD", 500, 59), (999, "EUR", 0, 0), (.max, "EUR", 10_000, 461_168_601_842_738_790),
+    ])
+    func `a receipt shows the tax in minor units`(
+        _ value: Int64, _ currency: String, _ rate: Int64, _ tax: Int64
+    ) throws {
+        #expect(try Self.money(value, currency).includedTax(rate: rate) == Self.money(tax, currency))
+    }
+
     @Test
     func `refunds sum up to the purchase`() throws {
         let whole = TaxedAmount(try Self.money(999), rate: 1_900)

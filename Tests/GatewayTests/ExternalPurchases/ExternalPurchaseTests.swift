@@ -22,6 +22,7 @@ struct ExternalPurchaseTests {
             #expect(item.lineItemId == NameUUID.text(try desk.desk.payment(contract).rawValue))
             #expect(item.creationDate == (paid.order.paidAt?.rawValue ?? 0) * 1_000)
             #expect((item.amountTaxInclusive, item.amountTaxExclusive, item.taxAmount) == (39_900, 37_642, 2_258))
+            #expect(paid.order.includedTax == GatewayFixture.money(226))
             #expect(
                 item.productIdentifier == "club_days" && item.productType == .oneTimeBuy && item.taxCountry == "CHN")
             _ = try await desk.giveBack(contract.order, 1_000)

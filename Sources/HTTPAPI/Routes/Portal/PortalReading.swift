@@ -58,7 +58,8 @@ struct PortalReading {
 
     private func order(_ id: String) async throws(GatewayError) -> Found {
         let order = try await gateway.orders.find(id, user: user).speaking(languages).withoutMetadata
-        let facts: OrderFacts = try CashierPages.facts(order)
+        var facts: OrderFacts = try CashierPages.facts(order)
+        facts.tax = order.order.includedTax
         var found = Found(.order(facts))
         found.names = try await names([facts.sku])
         found.accounts = try CashierPages.facts(
