@@ -160,6 +160,14 @@ struct PortalPageTests {
         #expect(!(try Self.html("card redirect").contains("data-secret")))
     }
 
+    @Test func `where nothing is paid, the page speaks of a payment method`() throws {
+        for name in ["card redirect", "card qr"] {
+            let html = try Self.html(name)
+            #expect(html.contains("Waiting for your payment method") && html.contains(">I have agreed</button>"))
+            #expect(!html.contains("I have paid") && !html.contains("Pay there"))
+        }
+    }
+
     @Test func `an act that costs something is asked for once more, with the consequence`() throws {
         let cancel = try Self.html("cancel")
         #expect(cancel.contains("The charge of ¥39.90 on that day will not be made."))

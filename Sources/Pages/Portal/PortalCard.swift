@@ -70,6 +70,10 @@ struct PortalCard {
         return (CashierContext(frame: inner, t: t), session)
     }
 
+    private var waiting: String { t[pays ? "waiting" : "card_waiting"] }
+    /// The words of "I have paid" where nothing is paid; nil for those of the cashier.
+    private var checkText: String? { pays ? nil : t["card_check"] }
+
     private var part: Part {
         let (cashier, session) = cashier
         func shown(_ own: Context, _ more: KeyValuePairs<String, Any?>) -> Context {
@@ -82,10 +86,14 @@ struct PortalCard {
         switch session.state {
         case .redirect where card.contract != nil:
             let own = card.contract.map { cashier.redirect(session, $0) } ?? [:]
-            return Part(state: "redirect", template: "redirect", context: shown(own, [:]), live: t["waiting"])
+            let lead = pays ? own["lead"] : t["card_away"]
+            return Part(
+                state: "redirect", template: "redirect",
+                context: shown(own, ["lead": lead, "check_text": checkText]), live: waiting)
         case .qr where card.contract != nil:
             let own = card.contract.map { cashier.qr(session, $0) } ?? [:]
-            return Part(state: "qr", template: "qr", context: shown(own, [:]), live: t["waiting"])
+            return Part(
+                state: "qr", template: "qr", context: shown(own, ["check_text": checkText]), live: waiting)
         case .stripe where card.contract != nil:
             let own = card.contract.map { cashier.stripe(session, $0) } ?? [:]
             // A new method alone is saved; the cashier's words begin a subscription with it.
