@@ -63,12 +63,18 @@ package struct JobRunner: Service {
             ] + delivering(widths: (first: 128, further: 64, failing: 64))
     }
 
-    /// The pause of a continuous job after each pass, and the longest time until its next one.
+    /// The pause of a continuous job after each pass.
     private static let gathering = Duration.milliseconds(10)
-    private static let looking = Duration.milliseconds(100)
 
     private let gateway: Gateway
     private let lanes: [Lane]
+    /// The longest time until the next pass of a continuous job.
+    ///
+    /// What this process writes is signalled, and only a database with several nodes has what others wrote; an idle
+    /// process should sleep.
+    private var looking: Duration {
+        gateway.store.engine.dialect == .sqlite ? .seconds(1) : .milliseconds(100)
+    }
     /// The interval at which all lanes together look for work that another node or the clock made.
     private let interval: Duration
 
@@ -173,7 +179,7 @@ package struct JobRunner: Service {
             // Events that follow within this time share a pass, and so a commit.
             await cancelWhenGracefulShutdown { await gateway.pause(Self.gathering) }
             await waitForFirst(
-                { await gateway.signals.events.wait(since: asked) }, { await gateway.pause(Self.looking) })
+                { await gateway.signals.events.wait(since: asked) }, { await gateway.pause(looking) })
             // A move of the clock dispatches events itself.
             return !gateway.clock.isMoving && !Task.isShuttingDownGracefully && !Task.isCancelled
         }

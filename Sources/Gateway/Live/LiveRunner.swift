@@ -8,6 +8,8 @@ package struct LiveRunner: Service {
     private static let gathering = Duration.milliseconds(20)
     /// The interval at which times are checked: ends of tokens and entitlements, and comments.
     private static let interval = Duration.milliseconds(250)
+    /// The same where no stream is open; opening one ends it.
+    private static let idleInterval = Duration.seconds(5)
 
     private let gateway: Gateway
 
@@ -32,7 +34,7 @@ package struct LiveRunner: Service {
             await live.pass()
             await withTaskGroup(of: Void.self) { group in
                 group.addTask { await signal.wait(since: asked) }
-                group.addTask { await gateway.pause(Self.interval) }
+                group.addTask { await gateway.pause(live.count > 0 ? Self.interval : Self.idleInterval) }
                 await group.next()
                 group.cancelAll()
             }

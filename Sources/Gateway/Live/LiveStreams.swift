@@ -71,6 +71,8 @@ package final class LiveStreams: Sendable {
             return .success(seats.add(stream, of: user, id, until: until, at: now))
         }
         let number = try place.get()
+        // Its times are checked from now on.
+        inbox.signal.notify()
         // Made before the first read, so that a failure of it gives the place back.
         let subscription = LiveSubscription(stream) { [weak self] in
             self?.seats.withLock { $0.remove(number, of: user) }
