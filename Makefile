@@ -3,6 +3,7 @@
 # make lint   checks style and the documents; make format mends what it can
 # make bench  measures a release's speed as ratios and prints a table (Benchmarks/README.md)
 # make bench-million fills both engines with a million orders and measures every list, search and sum of them
+# make costs counts statements and writes of the calls that come often, and writes Benchmarks/COSTS.md
 # make faults injects faults into a release under load and compares its answers with the stored data, in minutes;
 #             make faults-long does so for hours (Benchmarks/README.md); make faults-run runs what is built
 # make fuzz   runs hostile bytes through AppleTrust under the address sanitizer (Fuzz/README.md)
@@ -41,7 +42,7 @@ SOURCES = $(shell git ls-files -co --exclude-standard -- '*.swift')
 # tidy.sh lints the others, by stricter rules.
 TESTS = $(shell git ls-files -co --exclude-standard -- '*.swift' | grep -E '(^|/)Tests/|^Package.swift$$')
 
-.PHONY: run sdk test lint format bench bench-million faults faults-run faults-long faults-build fuzz example sanitize \
+.PHONY: run sdk test lint format bench bench-million costs faults faults-run faults-long faults-build fuzz example sanitize \
     smoke docs openapi client schemathesis javascript browsers pages webshop \
     static package tarball image image-root package-check image-check deploy-check \
     packages-run packages-test packages-lint packages-faults packages-package packages-root
@@ -82,6 +83,10 @@ bench-million: packages-test
 	$(SWIFT) build -c release --product paydesk
 	$(SWIFT) build -c release --product paydesk-bench
 	.build/release/paydesk-bench --only million --postgres
+
+costs: packages-test
+	$(SWIFT) build --build-tests
+	PAYDESK_WRITE_COSTS=true $(SWIFT) test --skip-build --filter OperationCostTests
 
 fuzz:
 	@sh Fuzz/run.sh $(SWIFT) $(FUZZ_RUNS)
