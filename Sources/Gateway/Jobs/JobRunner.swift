@@ -70,8 +70,8 @@ package struct JobRunner: Service {
     private let lanes: [Lane]
     /// The longest time until the next pass of a continuous job.
     ///
-    /// What this process writes is signalled, and only a database with several nodes has what others wrote; an idle
-    /// process should sleep.
+    /// Events of this process are signalled. Those of other nodes, which only PostgreSQL has, must be looked for; with
+    /// SQLite an idle process sleeps.
     private var looking: Duration {
         gateway.store.engine.dialect == .sqlite ? .seconds(1) : .milliseconds(100)
     }
