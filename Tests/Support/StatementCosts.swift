@@ -15,7 +15,8 @@ package struct StatementCosts: Sendable, Equatable {
         statements = sent.count
         writes = sent.filter { sent in ["INSERT", "UPDATE", "DELETE"].contains { sent.sql.hasPrefix($0) } }.count
         guard engine == .sqlite else { return }
-        let programs = try await store.report { db in
+        // SQLite leaves constraints out of what it prepares on a connection that only reads.
+        let programs = try await store.write { db in
             try sent.map { statement in
                 try db.rows("EXPLAIN " + statement.sql, statement.arguments).map {
                     (opcode: try $0.text("opcode"), cursor: try $0.int("p1"))
