@@ -39,5 +39,6 @@ package enum Migrations {
         Migration(number: 38, name: "external purchases", sql: externalPurchases),
         Migration(number: 39, name: "event traces", sql: eventTraces),
         Migration(number: 41, name: "wallet payers", sql: walletPayers),
+        Migration(number: 42, name: "checks by comparison", sql: "", particular: checksByComparison),
     ]
 }
