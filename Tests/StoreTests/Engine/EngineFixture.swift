@@ -95,10 +95,11 @@ final class Gate: Sendable {
     private let isReached = Atomic<Bool>(false)
     private let semaphore = DispatchSemaphore(value: 0)
 
-    /// Called in the closure: signals the test and waits for it.
+    /// Called in the closure, which may run more than once: signals the test and waits for it.
     func pass() {
         isReached.store(true, ordering: .releasing)
         semaphore.wait()
+        semaphore.signal()
     }
 
     /// Called in the test: returns when a closure is at the gate.
@@ -106,7 +107,7 @@ final class Gate: Sendable {
         while !isReached.load(ordering: .acquiring) { await Task.yield() }
     }
 
-    /// Called in the test: lets one closure pass.
+    /// Called in the test: lets every closure pass.
     func open() { semaphore.signal() }
 }
 

@@ -127,6 +127,66 @@ import Testing
         }
     }
 
+    /// Writes run without savepoints until one fails after it has changed a row; then all run again, each in its own.
+    @Test func `writes run again only where one fails after it has changed a row`() async throws {
+        struct Refused: Error {}
+        let failures: [(runs: Int, fails: @Sendable (any Transaction) throws -> Void)] = [
+            (1, { _ in throw Refused() }),
+            (
+                1,
+                { tx in
+                    try tx.execute("UPDATE notes SET id = 9 WHERE id = ?", 8)
+                    throw Refused()
+                }
+            ),
+            // A statement that breaks a constraint changes nothing.
+            (1, { tx in try tx.addNote(1) }),
+            (
+                2,
+                { tx in
+                    try tx.addNote(3)
+                    throw Refused()
+                }
+            ),
+            (
+                2,
+                { tx in
+                    try tx.execute("CREATE TABLE strays (id INTEGER)")
+                    throw Refused()
+                }
+            ),
+            (
+                2,
+                { tx in
+                    try tx.addNote(3)
+                    try? tx.addNote(1)
+                }
+            ),
+        ]
+        for failure in failures {
+            try await EngineFixture.withSQLite { engine in
+                let runs = Counter()
+                func batch(_ ids: [Int64]) async -> [Result<Void, any Error>] {
+                    await EngineFixture.inOneBatch(
+                        engine,
+                        [
+                            { tx in
+                                runs.next()
+                                try tx.addNote(ids[0])
+                            }, failure.fails, { try $0.addNote(ids[1]) },
+                        ])
+                }
+                #expect(await batch([1, 2]).map { (try? $0.get()) != nil } == [true, false, true])
+                #expect(runs.value == failure.runs)
+                #expect(engine.commits == 1)
+                // After that, each write has a savepoint at once.
+                #expect(await batch([4, 5]).map { (try? $0.get()) != nil } == [true, false, true])
+                #expect(runs.value == failure.runs + 1)
+                try await expectNotes([1, 2, 4, 5], in: engine)
+            }
+        }
+    }
+
     @Test func `the cancellation of a caller takes nothing out of the batch`() async throws {
         try await EngineFixture.withSQLite { engine in
             let gate = Gate()

@@ -46,6 +46,10 @@ final class GroupCommitWriter: Sendable {
         }
     }
 
+    /// The number of batches with a savepoint for each write after one that had to run again: writes that fail late may
+    /// come in numbers, and to run each twice costs more than the savepoints.
+    private static let carefulBatches = 32
+
     let changes = UserChanges()
     private let connections: SQLiteFile.Connections
     private let limits: GroupCommitLimits
@@ -116,7 +120,11 @@ final class GroupCommitWriter: Sendable {
     // MARK: The thread
 
     private func drain() {
-        while waitForWork() { commitBatch() }
+        var careful = 0
+        while waitForWork() {
+            let ranAgain = commitBatch(usesSavepoints: careful > 0)
+            careful = ranAgain ? Self.carefulBatches : max(0, careful - 1)
+        }
         closeConnections()
         onStop()
         let waiters = state.withLock { state in
@@ -141,11 +149,15 @@ final class GroupCommitWriter: Sendable {
         }
     }
 
-    private func commitBatch() {
+    /// Commits one batch; returns true where its writes ran again, because one failed after it had changed a row.
+    private func commitBatch(usesSavepoints: Bool) -> Bool {
         var taken: [QueuedWrite] = []
         let deadline = ContinuousClock.now + limits.time
-        let outcome = pool.writeWithoutTransaction { connection in
-            GroupCommitBatch(connection: connection, changes: changes, rehearse: rehearse, commit: commit).run {
+        let (outcome, ranAgain) = pool.writeWithoutTransaction { connection in
+            GroupCommitBatch(
+                connection: connection, changes: changes, rehearse: rehearse,
+                usesSavepoints: usesSavepoints || rehearse, commit: commit
+            ).run {
                 guard taken.count < limits.count, taken.isEmpty || ContinuousClock.now < deadline else { return nil }
                 guard let write = state.withLock({ $0.queue.popFirst() }) else { return nil }
                 taken.append(write)
@@ -163,6 +175,7 @@ final class GroupCommitWriter: Sendable {
         case .failed(let error):
             fail(error, batch: taken)
         }
+        return ranAgain
     }
 
     /// Stops the engine: reports the failure to the process, fails this batch with the error, and refuses all waiting

@@ -11,9 +11,18 @@ final class SQLiteTransaction: Transaction {
     /// The first error of a statement.
     private(set) var failure: StoreError?
     private(set) var changedUsers: [ID<User>] = []
+    /// The connection's number of changed rows when this view was made.
+    private let changesBefore: Int32
+    private var mayHaveChangedSchema = false
 
     init(_ connection: GRDB.Database) {
         self.connection = connection
+        changesBefore = sqlite3_total_changes(connection.sqliteConnection)
+    }
+
+    /// True where the statements have changed rows, or may have changed the schema.
+    var hasChanges: Bool {
+        mayHaveChangedSchema || sqlite3_total_changes(connection.sqliteConnection) != changesBefore
     }
 
     var dialect: Dialect { .sqlite }
@@ -37,6 +46,7 @@ final class SQLiteTransaction: Transaction {
             let statement = try connection.cachedStatement(sql: sql)
             if arguments.isEmpty {
                 // The statement may change the schema, which GRDB must notice.
+                mayHaveChangedSchema = true
                 try statement.execute()
             } else {
                 try statement.run(arguments, on: connection)
