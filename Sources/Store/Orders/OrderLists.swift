@@ -73,6 +73,12 @@ extension OrderFilter {
         if sku != nil || environment != nil || platform != nil { return .column }
         return status == nil && provider == nil && visibleTo == nil ? .id : .place
     }
+
+    /// The largest number of orders that a list examines, rather than pass over those of an index that do not match.
+    fileprivate static let few: Int64 = 10_000
+    /// The audiences of `order_places` whose orders the filter shows.
+    fileprivate var audiences: [String] { ["", visibleTo.map { "p:" + $0 } ?? "*"] }
+    fileprivate var statuses: [Order.Status] { status.map { [$0] } ?? Order.Status.allCases }
 }
 
 extension OrderQueries {
@@ -91,7 +97,12 @@ extension OrderQueries {
         switch filter.search {
         case .id: try orders(byIDsOf: filter, window)
         case .few: try examinedOrders(filter, window)
-        case .column: try orders(byColumnsOf: filter, window)
+        case .column:
+            if try isInFewPlaces(filter) {
+                try examinedOrders(filter, window, inPlaces: true)
+            } else {
+                try orders(byColumnsOf: filter, window)
+            }
         case .place: try indexedOrders(filter, window)
         }
     }
@@ -108,9 +119,35 @@ extension OrderQueries {
         )
     }
 
+    /// Returns whether few orders have the filter's account and status, however many have its SKU and place.
+    private func isInFewPlaces(_ filter: OrderFilter) throws(StoreError) -> Bool {
+        guard let places = Self.places(filter) else { return false }
+        let count = try db.rows(
+            "SELECT count(*) AS count FROM (SELECT 1 FROM order_places x WHERE \(places.condition) LIMIT ?) AS first",
+            places.arguments + [OrderFilter.few + 1]
+        ).first?.int("count")
+        return (count ?? 0) <= OrderFilter.few
+    }
+
+    /// The condition on `order_places x` that it shows a filter's account, status and audience; nil where the filter has
+    /// neither account nor status.
+    private static func places(_ filter: OrderFilter) -> (condition: String, arguments: [any SQLBindable])? {
+        guard filter.status != nil || filter.provider != nil else { return nil }
+        let statuses = filter.statuses
+        let marks = Array(repeating: "?", count: statuses.count).joined(separator: ", ")
+        return (
+            "x.audience IN (?, ?) AND x.account = ? AND x.status IN (\(marks))",
+            filter.audiences + [filter.provider ?? ""] + statuses.map(\.rawValue)
+        )
+    }
+
     /// The query for orders of one user, one id at a provider, one anomaly or one dispute's state: they are few, so each
     /// is examined.
-    private func examinedOrders(_ filter: OrderFilter, _ window: OrderWindow) throws(StoreError) -> Query {
+    ///
+    /// - Parameter inPlaces: true where few orders have the filter's account and status.
+    private func examinedOrders(
+        _ filter: OrderFilter, _ window: OrderWindow, inPlaces: Bool = false
+    ) throws(StoreError) -> Query {
         // Without a user, an expression that no index serves, so that the few orders are found first.
         let id = filter.reference == nil && filter.user != nil ? "o.id" : "o.id || ''"
         var (conditions, arguments) = try range(filter, id, "o.created_at", window)
@@ -132,40 +169,36 @@ extension OrderQueries {
         restrict("o.sku || '' = ?", filter.sku)
         restrict("o.environment || '' = ?", filter.environment?.rawValue)
         restrict("o.platform || '' = ?", filter.platform?.rawValue)
-        let (further, bounds) = Self.further(filter)
+        let (further, bounds) = Self.further(filter, inPlaces: inPlaces)
         let restriction = (conditions + further).joined(separator: " AND ")
+        // By an expression, because PostgreSQL would read the orders in the order of their index until enough match.
+        let key = inPlaces ? "o.id || ''" : "o.id"
         return (
-            " WHERE \(restriction) ORDER BY o.id \(window.order) LIMIT ?", arguments + bounds + [window.limit]
+            " WHERE \(restriction) ORDER BY \(key) \(window.order) LIMIT ?", arguments + bounds + [window.limit]
         )
     }
 
-    /// The conditions that every query examines row by row.
-    private static func further(_ filter: OrderFilter) -> (conditions: [String], arguments: [any SQLBindable]) {
-        var (conditions, arguments): ([String], [any SQLBindable]) = ([], [])
-        if let partner = filter.visibleTo {
-            conditions.append("(o.partner IS NULL OR o.partner = ?)")
-            arguments.append(partner)
+    /// The conditions on the account, the status and the audience.
+    ///
+    /// Unless the orders are found by them, they are examined order by order: by a count in place of EXISTS, which
+    /// PostgreSQL turns into a join of both tables, read whole.
+    private static func further(
+        _ filter: OrderFilter, inPlaces: Bool = false
+    ) -> (conditions: [String], arguments: [any SQLBindable]) {
+        guard let (condition, arguments) = places(filter) else {
+            return filter.visibleTo.map { (["(o.partner IS NULL OR o.partner = ?)"], [$0]) } ?? ([], [])
         }
-        if let status = filter.status {
-            conditions.append("\(Migrations.orderStatus) = ?")
-            arguments.append(status.rawValue)
-        }
-        if let provider = filter.provider {
-            // An order that a store purchase made has no payment.
-            conditions.append(
-                """
-                (EXISTS (SELECT 1 FROM payments x WHERE x.order_id = o.id AND x.account = ?)
-                    OR EXISTS (SELECT 1 FROM purchases x WHERE x.order_id = o.id AND x.account = ?))
-                """)
-            arguments += [provider, provider] as [any SQLBindable]
-        }
-        return (conditions, arguments)
+        let sql =
+            inPlaces
+            ? "o.id IN (SELECT x.order_id FROM order_places x WHERE \(condition))"
+            : "(SELECT count(*) FROM order_places x WHERE \(condition) AND x.order_id = o.id) > 0"
+        return ([sql], arguments)
     }
 
     /// The query for orders of one SKU, or of some environments and platforms, by an index that begins with these: the
     /// first of each environment and platform, and of these the first.
     ///
-    /// A status or an account passes over the orders that do not meet it.
+    /// A status or an account that many orders have passes over those that do not meet it.
     private func orders(byColumnsOf filter: OrderFilter, _ window: OrderWindow) throws(StoreError) -> Query {
         let (range, bounds) = try range(filter, "o.id", "o.created_at", window)
         let (further, more) = Self.further(filter)
@@ -179,7 +212,7 @@ extension OrderQueries {
         let index = db.dialect.indexed(by: sku.isEmpty ? "orders_by_place" : "orders_by_sku")
         let columns = (sku.isEmpty ? [] : ["o.sku = ?"]) + ["o.environment = ?", "o.platform = ?"]
         let part = """
-            SELECT id FROM (SELECT o.id FROM orders o\(index) LEFT JOIN payments p ON p.id = o.paid_by
+            SELECT id FROM (SELECT o.id FROM orders o\(index)
                 WHERE \((columns + range + further).joined(separator: " AND "))
                 ORDER BY o.id \(window.order) LIMIT ?) AS part
             """
@@ -212,8 +245,6 @@ extension OrderQueries {
     /// The query for orders by account, status and audience: takes the first of each matching part of `order_places`,
     /// and of these the first.
     private func indexedOrders(_ filter: OrderFilter, _ window: OrderWindow) throws(StoreError) -> Query {
-        let audiences = ["", filter.visibleTo.map { "p:" + $0 } ?? "*"]
-        let statuses = filter.status.map { [$0] } ?? Order.Status.allCases
         let (conditions, bounds) = try range(filter, "x.order_id", "o.created_at", window)
         // Orders are joined only where the filter has a time.
         let times = filter.from == nil && filter.to == nil ? "" : " JOIN orders o ON o.id = x.order_id"
@@ -225,8 +256,8 @@ extension OrderQueries {
             """
         var parts: [String] = []
         var arguments: [any SQLBindable] = []
-        for audience in audiences {
-            for status in statuses {
+        for audience in filter.audiences {
+            for status in filter.statuses {
                 parts.append(part)
                 arguments += [audience, filter.provider ?? "", status.rawValue] as [any SQLBindable] + bounds
                 arguments.append(window.limit)
