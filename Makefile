@@ -2,6 +2,7 @@
 # make test   installs what is missing and runs every test, on SQLite and on a throwaway PostgreSQL
 # make lint   checks style and the documents; make format mends what it can
 # make bench  measures a release's speed as ratios and prints a table (Benchmarks/README.md)
+#             make bench COUNT=1 counts allocations, system calls and instructions of one operation, as root with perf
 # make bench-million fills both engines with a million orders and measures every list, search and sum of them
 # make costs counts statements and writes of the calls that come often, and writes Benchmarks/COSTS.md
 # make faults injects faults into a release under load and compares its answers with the stored data, in minutes;
@@ -77,7 +78,7 @@ format:
 bench: packages-run
 	$(SWIFT) build -c release --product paydesk
 	$(SWIFT) build -c release --product paydesk-bench
-	.build/release/paydesk-bench
+	.build/release/paydesk-bench $(if $(COUNT),--only counts)
 
 bench-million: packages-test
 	$(SWIFT) build -c release --product paydesk

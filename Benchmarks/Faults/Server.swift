@@ -107,7 +107,8 @@ final class Server: Sendable {
     /// The violations that `paydesk check` finds while this server runs; empty when every invariant holds.
     func check() async throws -> [String] {
         let command = try Self.spawn("check", binary, config, place, ["--json"])
-        let status = try await command.wait()
+        // A long run's database has a hundred thousand orders, and the machine other work.
+        let status = try await command.wait(minutes: 20)
         guard status != 0 else { return [] }
         return ["paydesk check ended with \(status): \(command.output.prefix(2_000)) \(command.errors.prefix(500))"]
     }

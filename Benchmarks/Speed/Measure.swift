@@ -8,7 +8,7 @@ struct Measure: AsyncParsableCommand {
         commandName: "measure", abstract: "Measures and prints a table. No result, however slow, makes it fail.")
 
     @Option(help: "The sections to run, separated by commas: \(Section.names).")
-    var only = Section.allCases.filter { $0 != .million }.map(\.rawValue).joined(separator: ",")
+    var only = Section.allCases.filter { $0 != .million && $0 != .counts }.map(\.rawValue).joined(separator: ",")
     @Flag(help: "Prints JSON instead of a table.") var json = false
     @Flag(help: "Repeats the measurements of databases with a temporary PostgreSQL server.") var postgres = false
     @Option(help: "The folder for databases; it should be on a disk.") var folder = "/var/tmp"
@@ -70,6 +70,10 @@ struct Measure: AsyncParsableCommand {
         if engine == .sqlite, sections.contains(.sync) {
             progress("a sync of subscriptions")
             report.add(try await SyncSection.figures(subscriptions: subscriptions))
+        }
+        if engine == .sqlite, sections.contains(.counts) {
+            progress("counts of one operation")
+            report.add(try await CountsSection(bench: bench).figures())
         }
         if !sections.isDisjoint(with: [.attach, .commits]) {
             progress("attaches on \(engine)")
@@ -165,6 +169,7 @@ enum Section: String, CaseIterable {
     case streams
     case slow
     case million
+    case counts
 
     static var names: String { allCases.map(\.rawValue).joined(separator: ",") }
 

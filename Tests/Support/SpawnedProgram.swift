@@ -54,12 +54,12 @@ package final class SpawnedProgram: Sendable {
 
     package func send(_ signal: Int32) { kill(pid, signal) }
 
-    /// Waits for the program's end; a program that does not end within a minute is killed.
+    /// Waits for the program's end; a program that does not end within some minutes is killed.
     ///
     /// - Returns: the exit status, or minus the number of the signal that ended it.
     /// - Throws: where the program did not end in time.
-    package func wait() async throws -> Int32 {
-        for _ in 0..<3_000 {
+    package func wait(minutes: Int = 1) async throws -> Int32 {
+        for _ in 0..<minutes * 3_000 {
             if let status = ended() { return status }
             await Self.pause()
         }

@@ -9,7 +9,8 @@ extension Migrations {
             + checks.map { column, values in
                 let literals = values.map { "'\($0)'" }
                 // One list is stored in two lines.
-                let listed = literals.joined(separator: ", ").replacing("transaction', ", with: "transaction',\n        ")
+                let listed = literals.joined(separator: ", ")
+                    .replacing("transaction', ", with: "transaction',\n        ")
                 let compared = literals.map { "\(column) = \($0)" }.joined(separator: " OR ")
                 return """
                     UPDATE sqlite_schema SET sql = replace(sql, \(literal("CHECK (\(column) IN (\(listed)))")),

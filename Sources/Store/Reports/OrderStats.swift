@@ -90,7 +90,7 @@ extension ReportQueries {
         ).map(OrderStats.init(row:))
     }
 
-    /// The sums of one part, so that few rows are left to be added up.
+    /// The rows of one part of the sums.
     ///
     /// The method of an order is the payment that paid it, else its last attempt, else its purchase from a store.
     private static func part(
@@ -116,10 +116,9 @@ extension ReportQueries {
                 LEFT JOIN purchases y ON y.order_id = o.id
             """ : ""
         return """
-            SELECT \(key) AS key, \(contract) AS contract, \(currency) AS currency, SUM(\(values[0])) AS opened,
-                SUM(\(values[1])) AS paid, SUM(\(values[2])) AS charged, SUM(\(values[3])) AS refunded,
-                SUM(\(values[4])) AS lost
-            FROM \(tables)\(payment) WHERE o.environment || '' = ? AND \(condition) GROUP BY 1, 2, 3
+            SELECT \(key) AS key, \(contract) AS contract, \(currency) AS currency, \(values[0]) AS opened,
+                \(values[1]) AS paid, \(values[2]) AS charged, \(values[3]) AS refunded, \(values[4]) AS lost
+            FROM \(tables)\(payment) WHERE o.environment || '' = ? AND \(condition)
             """
     }
 
