@@ -89,11 +89,10 @@ struct GroupCommitBatch {
         let transaction = SQLiteTransaction(connection)
         let result = Result { try write.run(transaction) }
         if try keep(result, transaction, into: &done) { return true }
+        try check(transaction)
         if transaction.hasChanges {
             guard done.isEmpty else { return false }
-            try undo(transaction, .transaction)
-        } else {
-            try check(transaction)
+            try beginAgain()
         }
         done.answers.append(failing(write, result, transaction))
         return true
