@@ -116,7 +116,9 @@ struct CountsSection {
 
     /// The path of the C library that a server has loaded.
     private func library(of server: ServerProcess) throws -> String {
-        let maps = try String(contentsOfFile: "/proc/\(server.pid)/maps", encoding: .utf8)
+        // Read to its end, because such a file tells no size.
+        let file = FileHandle(forReadingAtPath: "/proc/\(server.pid)/maps")
+        let maps = String(decoding: try file?.readToEnd() ?? Data(), as: UTF8.self)
         guard let path = maps.firstMatch(of: /(\/\S*\/libc\.so\S*)/) else {
             throw BenchFailure(description: "the server has no libc.so, whose calls could be counted")
         }
