@@ -54,8 +54,9 @@ package final class SpawnedProgram: Sendable {
 
     package func send(_ signal: Int32) { kill(pid, signal) }
 
-    /// Waits for the program's end; a program that does not end within some minutes is killed.
+    /// Waits for the program's end; a program that does not end in time is killed.
     ///
+    /// - Parameter minutes: the longest wait.
     /// - Returns: the exit status, or minus the number of the signal that ended it.
     /// - Throws: where the program did not end in time.
     package func wait(minutes: Int = 1) async throws -> Int32 {

@@ -206,9 +206,7 @@ struct NodesSection {
     /// A key that another client has just taken is answered 409; on a busy machine a node may answer 502 or 503.
     private func insist(_ customer: Customer, _ clients: Int, at node: ServerProcess) async throws {
         let requests = (0..<Self.keys * clients).map { number in
-            RequestBytes.post(
-                "/v1/public/checkout", port: node.port, token: customer.token,
-                body: #"{"sku":"vip_month","platform":"web","currency":"CNY"}"#, key: "key-\(number / clients)")
+            customer.checkout(port: node.port, key: "key-\(number / clients)")
         }
         let plan = LoadPlan(clients: clients, length: .once, requests: requests, accepts: [200, 409, 502, 503])
         _ = try await LoadClient.run(plan, port: node.port)

@@ -1,5 +1,3 @@
-import NIOCore
-
 /// The answers of a server that gets twice as many requests as it can handle.
 struct OverloadSection {
     let bench: Workbench
@@ -45,7 +43,7 @@ struct OverloadSection {
     private func peak(_ server: ServerProcess, _ customers: [Customer]) async throws -> Double {
         let plan = LoadPlan(
             clients: Workbench.manyClients, length: .seconds(Int(Self.seconds / 2)),
-            requests: customers.map { checkout($0, server) }, accepts: [200, 502, 503],
+            requests: customers.map { $0.checkout(port: server.port) }, accepts: [200, 502, 503],
             staysAwake: Cores.isDivided)
         return try await server.measure(plan).perSecond
     }
@@ -53,7 +51,9 @@ struct OverloadSection {
     private func round(_ server: ServerProcess, _ customers: [Customer]) async throws -> Round {
         let peak = try await peak(server, customers)
         let asked = Int64(peak * 2)
-        let requests = (0..<Int(asked * Self.seconds)).map { checkout(customers[$0 % customers.count], server) }
+        let requests = (0..<Int(asked * Self.seconds)).map {
+            customers[$0 % customers.count].checkout(port: server.port)
+        }
         let tally = StatusTally()
         let delays = try await OpenLoopClient.run(
             requests, perSecond: asked, port: server.port, patience: .seconds(5), tally: tally,
@@ -64,12 +64,6 @@ struct OverloadSection {
             refused: tally.count(of: 503), lost: delays.count - tally.all, late: tally.late,
             answered: tally.count(of: 200), median: good.isEmpty ? 0 : good[good.count / 2],
             p99: good.isEmpty ? 0 : good[good.count * 99 / 100])
-    }
-
-    private func checkout(_ customer: Customer, _ server: ServerProcess) -> ByteBuffer {
-        RequestBytes.post(
-            "/v1/public/checkout", port: server.port, token: customer.token,
-            body: #"{"sku":"vip_month","platform":"web","currency":"CNY"}"#)
     }
 
     private func figures(_ round: Round) -> [Figure] {

@@ -68,6 +68,13 @@ extension Customer {
             body: #"{"signed_transaction_jws":"\#(sale.jws)"}"#, key: isIdempotent ? "attach-1" : nil)
     }
 
+    /// The request for a checkout of a month by whichever account is chosen.
+    func checkout(port: UInt16, key: String? = nil) -> ByteBuffer {
+        RequestBytes.post(
+            "/v1/public/checkout", port: port, token: token,
+            body: #"{"sku":"vip_month","platform":"web","currency":"CNY"}"#, key: key)
+    }
+
     /// The request for the status of this customer's entitlements.
     func status(port: UInt16) -> ByteBuffer {
         RequestBytes.get("/v1/public/iap/apple/status", port: port, token: token)

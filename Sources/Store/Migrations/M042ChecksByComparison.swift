@@ -2,13 +2,13 @@ extension Migrations {
     /// Constraints of SQLite's tables with three values and more, written with OR.
     ///
     /// SQLite opens a b-tree in memory for `x IN ('a', 'b', 'c')` at every insert, and none for comparisons. Rows are as
-    /// they were, so only the text of the schema changes (https://sqlite.org/lang_altertable.html, "Making Other Kinds
-    /// Of Table Schema Changes"). The table that comes and goes makes every connection read the schema anew.
+    /// they were, so only the text of the schema changes; SQLite's page https://sqlite.org/lang_altertable.html allows that
+    /// for constraints (section 8). Making and dropping a table lets every connection read the schema anew.
     static let checksByComparison: [Dialect: [String]] = [
         .sqlite: ["PRAGMA writable_schema = ON"]
             + checks.map { column, values in
                 let literals = values.map { "'\($0)'" }
-                // One list is stored in two lines.
+                // The list of `source_kind` is stored in two lines.
                 let listed = literals.joined(separator: ", ")
                     .replacing("transaction', ", with: "transaction',\n        ")
                 let compared = literals.map { "\(column) = \($0)" }.joined(separator: " OR ")

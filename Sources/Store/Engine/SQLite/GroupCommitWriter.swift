@@ -48,7 +48,7 @@ final class GroupCommitWriter: Sendable {
 
     /// The number of batches with a savepoint for each write after one that had to run again: writes that fail late may
     /// come in numbers, and to run each twice costs more than the savepoints.
-    private static let carefulBatches = 32
+    private static let batchesWithSavepoints = 32
 
     let changes = UserChanges()
     private let connections: SQLiteFile.Connections
@@ -120,10 +120,10 @@ final class GroupCommitWriter: Sendable {
     // MARK: The thread
 
     private func drain() {
-        var careful = 0
+        var batchesLeft = 0
         while waitForWork() {
-            let ranAgain = commitBatch(usesSavepoints: careful > 0)
-            careful = ranAgain ? Self.carefulBatches : max(0, careful - 1)
+            let ranAgain = commitBatch(usesSavepoints: batchesLeft > 0)
+            batchesLeft = ranAgain ? Self.batchesWithSavepoints : max(0, batchesLeft - 1)
         }
         closeConnections()
         onStop()
