@@ -1,3 +1,5 @@
+import NIOCore
+
 /// The answers of a server that gets twice as many requests as it can handle.
 struct OverloadSection {
     let bench: Workbench
