@@ -86,32 +86,31 @@ struct PurchaseLedger {
         _ claim: PurchaseClaim, owner: ID<User>, entitled: Bool, recomputes: Bool = true, isAlone: Bool = false
     ) throws -> DeferredResult<ClaimOutcome> {
         let key = claim.purchase.key(claimant: owner)
-        let isNewer = try tx.purchases.upsert(
-            claim.purchase, key: key, account: claim.account, evidence: claim.evidence, at: log.now)
         let found = try tx.purchases.find(claim.purchase.environment, key)
         let alike = isAlone ? nil : try tx.purchases.listCandidates(for: claim.purchase)
         let named = try tx.skus.findLiteral(appleProduct: claim.purchase.productID, bundle: claim.purchase.bundleID)
-        guard let stored = try found.value() else { throw StoreError.corrupt("a purchase was not kept") }
+        let kept = try KeptTransaction(claim, key: key, known: found.value(), in: log)
+        let stored = kept.record
         let records = try alike.map { try tx.purchases.listTransactions(of: stored, among: $0) } ?? [stored]
         let record = records.first ?? stored
         let isRevoked = record.purchase.isTakenBack
         guard let (sku, days) = try orders.sku(of: record, named: named.value(), claim) else {
             if stored.user == nil {
-                try tx.purchases.assign(stored.purchase, key: key, user: owner, sku: nil, days: nil, order: nil)
+                try kept.assign(user: owner, sku: nil, days: nil, order: nil, in: log)
                 try emit(.purchaseUnmapped, stored.purchase, owner: owner, sku: nil, order: nil)
             }
             return DeferredResult(isRevoked ? .revoked : .unknownProduct)
         }
         guard let order = record.order else {
             return try fulfilFirst(
-                record, key: key, as: (sku, days), owner: owner, claim, entitled: entitled, recomputes: recomputes)
+                kept, as: (sku, days), owner: owner, claim, entitled: entitled, recomputes: recomputes)
         }
         guard let code = sku.code else { throw StoreError.corrupt("a SKU has no id") }
         if stored.order == nil, stored.user != owner || stored.sku != code {
-            try tx.purchases.assign(stored.purchase, key: key, user: owner, sku: code, days: days, order: nil)
+            try kept.assign(user: owner, sku: code, days: days, order: nil, in: log)
         }
         // A further transaction may have been stored before it was known to belong to this purchase.
-        for record in records where try isNewer.value() || records != [stored] && !isAligned(record) {
+        for record in records where try kept.isNewer || records != [stored] && !isAligned(record) {
             try update(record, owner: owner, claim, entitled: entitled)
         }
         guard !isRevoked else { return DeferredResult(.revoked) }
@@ -125,9 +124,10 @@ struct PurchaseLedger {
 
     /// Completes the order of a purchase that has none yet, and grants it.
     private func fulfilFirst(
-        _ record: PurchaseRecord, key: String, as meant: (sku: SKU, days: Int64?), owner: ID<User>,
-        _ claim: PurchaseClaim, entitled: Bool, recomputes: Bool
+        _ kept: KeptTransaction, as meant: (sku: SKU, days: Int64?), owner: ID<User>, _ claim: PurchaseClaim,
+        entitled: Bool, recomputes: Bool
     ) throws -> DeferredResult<ClaimOutcome> {
+        let (record, key) = (kept.record, kept.key)
         let (sku, days) = meant
         guard let code = sku.code else { throw StoreError.corrupt("a SKU has no id") }
         let purchase = record.purchase
@@ -137,7 +137,7 @@ struct PurchaseLedger {
             purchase.environment == .xcode
             ? DeferredResult([]) : try tx.purchaseOwners.listSharers(of: StoreSubject(purchase))
         let (order, entry) = try orders.complete(record, sku: code, terms: terms, owner: owner)
-        try tx.purchases.assign(purchase, key: key, user: owner, sku: code, days: days, order: order.id)
+        try kept.assign(user: owner, sku: code, days: days, order: order.id, in: log)
         if let kind = purchase.skuKind, kind != sku.kind {
             try log.record(.kindMismatch, order, "Apple sold a \(kind.rawValue) of \(sku.id), a \(sku.kind.rawValue)")
         }

@@ -182,17 +182,23 @@ extension PurchaseQueries where Connection == any Transaction {
         return isNewer.with(isTakenBack).map { $0 == 1 || $1 == 1 }
     }
 
+    /// Inserts a transaction that is not stored, with its user, SKU and order.
+    ///
+    /// - Parameter evidence: the sealed signed text.
+    package func insert(
+        _ record: PurchaseRecord, key: String, evidence: Data?, at now: Timestamp
+    ) throws(StoreError) {
+        try tx.enqueue(Self.insertion, try Self.values(of: record, key: key, evidence: evidence, at: now))
+    }
+
     private func upsertVersion(
         _ purchase: StorePurchase, key: String, account: AccountID, evidence: Data?, at now: Timestamp
     ) throws(StoreError) -> DeferredResult<Int> {
-        try tx.deferredExecute(
+        let record = PurchaseRecord(
+            purchase: purchase, account: account, user: nil, sku: nil, days: nil, order: nil)
+        return try tx.deferredExecute(
             """
-            INSERT INTO purchases (environment, key, account, bundle_id, product_id, transaction_id,
-                original_transaction_id, kind, purchased_at, expires_at, signed_at, quantity, price, currency,
-                app_account_token, is_renewal, is_upgraded, is_family_shared, revoked_at, revocation_reason,
-                revocation_percentage, revocation_ends_sharing, offer, commitment_ends_at, web_order_line_item_id,
-                receipt, receipt_ends_at, box, app_transaction_id, evidence, received_at)
-            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+            \(Self.insertion)
             ON CONFLICT (environment, key) DO UPDATE SET
                 kind = CASE WHEN excluded.kind = '' THEN purchases.kind ELSE excluded.kind END,
                 quantity = excluded.quantity, is_renewal = excluded.is_renewal,
@@ -218,15 +224,36 @@ extension PurchaseQueries where Connection == any Transaction {
                 > (CASE WHEN purchases.receipt IS NULL THEN 1 ELSE 0 END, purchases.signed_at,
                     COALESCE(purchases.revoked_at, 0), COALESCE(purchases.revocation_percentage, \(Order.wholeShare)),
                     purchases.is_upgraded, COALESCE(purchases.expires_at, 0))
-            """,
-            purchase.environment.rawValue, key, account, purchase.bundleID, purchase.productID,
+            """, try Self.values(of: record, key: key, evidence: evidence, at: now))
+    }
+
+    private static var insertion: String {
+        """
+        INSERT INTO purchases (environment, key, account, bundle_id, product_id, transaction_id,
+            original_transaction_id, kind, purchased_at, expires_at, signed_at, quantity, price, currency,
+            app_account_token, is_renewal, is_upgraded, is_family_shared, revoked_at, revocation_reason,
+            revocation_percentage, revocation_ends_sharing, offer, commitment_ends_at, web_order_line_item_id,
+            receipt, receipt_ends_at, box, app_transaction_id, evidence, received_at, user_id, sku, days, order_id)
+        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+        """
+    }
+
+    /// Returns the values of ``insertion`` in its order.
+    private static func values(
+        of record: PurchaseRecord, key: String, evidence: Data?, at now: Timestamp
+    ) throws(StoreError) -> [any SQLBindable] {
+        let purchase = record.purchase
+        return [
+            purchase.environment.rawValue, key, record.account, purchase.bundleID, purchase.productID,
             purchase.transactionID, purchase.originalTransactionID, purchase.kind.rawValue, purchase.purchasedAt,
-            purchase.expiresAt, purchase.signedAt, purchase.quantity, purchase.priceMilliunits, purchase.currency?.code,
-            purchase.appAccountToken, purchase.isRenewal, purchase.isUpgraded, purchase.isFamilyShared,
-            purchase.revocation?.at, purchase.revocation?.reason, purchase.revocation?.percentage,
-            purchase.revocation?.endsSharing, try purchase.offer?.storedJSON(), purchase.commitmentEndsAt,
-            purchase.webOrderLineItemID, purchase.receipt?.rawValue, purchase.receiptEndsAt, purchase.isFromBox,
-            purchase.appTransactionID, evidence, now)
+            purchase.expiresAt, purchase.signedAt, purchase.quantity, purchase.priceMilliunits,
+            purchase.currency?.code, purchase.appAccountToken, purchase.isRenewal, purchase.isUpgraded,
+            purchase.isFamilyShared, purchase.revocation?.at, purchase.revocation?.reason,
+            purchase.revocation?.percentage, purchase.revocation?.endsSharing, try purchase.offer?.storedJSON(),
+            purchase.commitmentEndsAt, purchase.webOrderLineItemID, purchase.receipt?.rawValue,
+            purchase.receiptEndsAt, purchase.isFromBox, purchase.appTransactionID, evidence, now, record.user,
+            record.sku, record.days, record.order,
+        ]
     }
 
     /// Sets the user, the SKU and the order of a purchase.
