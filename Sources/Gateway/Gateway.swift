@@ -13,6 +13,7 @@ package final class Gateway: Sendable {
     package let time: BusinessTime
     /// The position of business time that this node knows.
     package let clock: NodeClock
+    package let clockFollower: ClockFollower
     package let random: RandomSource
     package let ids: IDSource
     package let calls: ProviderCalls
@@ -142,6 +143,7 @@ package final class Gateway: Sendable {
         health = NodeHealth(database: store, time: time.real)
         idempotency = IdempotentRequests(store: access, keyRing: keyRing, ids: ids, time: time)
         let isShared = settings.isDevelopment && store.engine.dialect == .postgres
+        clockFollower = ClockFollower(store: access, clock: clock, isShared: isShared)
         jobQueue = JobQueue(
             store: access, calls: calls, time: time, movable: isShared ? clock : nil, pause: pause, logger: logger)
         jobs = Jobs(store: access, settlements: settlements, time: time, signals: signals)
@@ -280,7 +282,7 @@ package final class Gateway: Sendable {
         }
         return BusinessClock(
             store: access, settlements: settlements, clock: clock, isMovable: settings.isDevelopment,
-            sources: DueSources.all(jobs, registry: registry, box: appStore), pause: pause)
+            follower: clockFollower, sources: DueSources.all(jobs, registry: registry, box: appStore), pause: pause)
     }
     /// This node's calls to each account.
     package var load: AccountLoad { providers.load }

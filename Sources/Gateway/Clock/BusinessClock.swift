@@ -20,6 +20,7 @@ package struct BusinessClock: Sendable {
     let settlements: SettlementRunner
     let clock: NodeClock
     let isMovable: Bool
+    let follower: ClockFollower
     let sources: [any DueSource]
     let pause: @Sendable (Duration) async -> Void
 
@@ -36,18 +37,12 @@ package struct BusinessClock: Sendable {
         clock.adopt(try await store.read { db in try db.clock.find() })
     }
 
-    /// Reads the position where another node may have moved the clock.
-    package func refresh() async throws(GatewayError) {
-        guard isMovable, store.database.engine.dialect == .postgres else { return }
-        clock.adopt(try await store.read { db in try db.clock.find() })
-    }
-
     /// Reads business time.
     ///
     /// - Throws: `notFound` in production mode.
     package func read() async throws(GatewayError) -> ClockView {
         guard isMovable else { throw .notFound }
-        try await refresh()
+        try await follower.refresh()
         return try await view(target: nil)
     }
 
@@ -56,7 +51,7 @@ package struct BusinessClock: Sendable {
     /// - Throws: `notFound` in production mode, `invalidRequest`, `clockIsMoving` while another move runs.
     package func move(_ request: ClockRequest, context: CallContext) async throws(GatewayError) -> ClockView {
         guard isMovable else { throw .notFound }
-        try await refresh()
+        try await follower.refresh()
         let begun = try await begin(request, context)
         guard case .holds(let held, let goal) = begun else {
             guard case .reached(let goal) = begun else { throw .internalError }

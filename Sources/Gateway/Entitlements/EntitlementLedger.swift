@@ -77,7 +77,9 @@ struct EntitlementLedger {
     /// Increments the version of the user's entitlements and writes the event with all of them.
     ///
     /// - Parameter boundary: the time at which time alone changed the answer; nil for a change of facts.
-    func publish(_ user: ID<User>, asOf boundary: Timestamp? = nil) throws {
+    /// - Returns: the entitlements that the event tells.
+    @discardableResult
+    func publish(_ user: ID<User>, asOf boundary: Timestamp? = nil) throws -> EntitlementFold {
         // The announcement of a boundary changes neither of them.
         let (grants, balances) = (try tx.grants.list(of: user), try tx.wallets.balances(of: user))
         let known = try boundary == nil ? publishDueChanges(of: user) : tx.users.version(of: user).version
@@ -89,6 +91,7 @@ struct EntitlementLedger {
             try SubscriptionEvents(log: log).publishAll(of: user, asOf: boundary)
         }
         try log.emit(.entitlementsChanged, subject: user.rawValue, user: user, data: try snapshot.storedJSON())
+        return fold
     }
 
     /// Announces the boundaries that have passed since the last announcement, one by one; the caller has locked the

@@ -3,7 +3,9 @@ import Logging
 import Store
 
 /// The current entitlements of users, and the announcement of changes that time alone makes.
-package struct Entitlements: Sendable {
+///
+/// A class, because status reads are short, and copying a structure with as many references takes a part of their time.
+package final class Entitlements: Sendable {
     private static let boundaryInterval: Int64 = 5
     private static let boundaryLimit: Int64 = 200
 
@@ -13,6 +15,13 @@ package struct Entitlements: Sendable {
     let logger: Logger
     let snapshots = EntitlementCache<EntitlementSnapshot>(meter: CacheMeter("entitlements"))
     let statuses = EntitlementCache<PurchaseStatus>(meter: CacheMeter("status"))
+
+    init(store: StoreAccess, settlements: SettlementRunner, random: RandomSource, logger: Logger) {
+        self.store = store
+        self.settlements = settlements
+        self.random = random
+        self.logger = logger
+    }
 
     private var now: Timestamp { settlements.time.now }
 
@@ -64,7 +73,7 @@ package struct Entitlements: Sendable {
         // Concurrently, so that several users share a commit.
         let failed = await withTaskGroup(of: Bool.self) { group in
             for user in users {
-                group.addTask { (try? await announceBoundaries(of: user)) == nil }
+                group.addTask { [self] in (try? await announceBoundaries(of: user)) == nil }
             }
             return await group.reduce(into: 0) { $0 += $1 ? 1 : 0 }
         }

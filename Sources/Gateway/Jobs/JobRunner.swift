@@ -123,7 +123,7 @@ package struct JobRunner: Service {
         let isAlone = gateway.store.engine.dialect == .sqlite
         while !Task.isShuttingDownGracefully && !Task.isCancelled {
             // A move of the clock runs the box itself, and an outage is over one day.
-            if (try? await gateway.businessClock.refresh()) != nil, !gateway.clock.isMoving {
+            if (try? await gateway.clockFollower.refresh()) != nil, !gateway.clock.isMoving {
                 _ = try? await box.runDue(patience: isAlone ? 0 : 3_000)
             }
             await cancelWhenGracefulShutdown { await gateway.pause(interval) }

@@ -165,14 +165,15 @@ struct PurchaseLedger {
             let others = try grants.align(record, key: key, order: order.id, rules: claim.rules)
             for user in others.subtracting([owner]).sorted() { try entitlements.publish(user) }
         }
+        var owned: [Entitlement]?
         if recomputes {
             if purchase.isSubscription {
                 _ = try subscriptions.recompute(purchase, owner: owner, entitled: entitled, rules: claim.rules)
             }
-            try entitlements.publish(owner)
+            owned = try entitlements.publish(owner).entitlements
         }
         guard !purchase.isTakenBack else { return DeferredResult(.revoked) }
-        return try attached(record, key: key, sku: sku, owner: owner, order: order.id)
+        return try attached(record, key: key, sku: sku, owner: owner, order: order.id, owned: owned)
             .map { .attached($0, isNew: true) }
     }
 
@@ -221,20 +222,24 @@ extension PurchaseLedger {
     }
 
     /// Reads a purchase's current grant.
+    ///
+    /// - Parameter owned: the owner's entitlements of now, where they are known.
     private func attached(
-        _ record: PurchaseRecord, key: String, sku: SKU, owner: ID<User>, order: ID<Order>
+        _ record: PurchaseRecord, key: String, sku: SKU, owner: ID<User>, order: ID<Order>,
+        owned: [Entitlement]? = nil
     ) throws -> DeferredResult<AttachedPurchase> {
-        let grants = try tx.grants.list(of: owner)
+        let now = log.now
+        let owned =
+            try owned.map { DeferredResult($0) }
+            ?? tx.grants.list(of: owner).map { EntitlementRules.fold($0, now: now).entitlements }
         // Only a consumable credits units, and only to its first owner; the kind can be unknown.
         let mayCredit = (record.purchase.skuKind ?? .consumable) == .consumable
         let units = try (mayCredit ? tx.orders.find(order) : nil).flatMap {
             $0.user == owner && $0.terms.kind == .consumable ? $0.terms.units : nil
         }
-        let now = log.now
-        return grants.map {
+        return owned.map {
             AttachedPurchase(
-                record.purchase, key: key, sku: sku, order: order, credited: units ?? [:],
-                owned: EntitlementRules.fold($0, now: now).entitlements)
+                record.purchase, key: key, sku: sku, order: order, credited: units ?? [:], owned: $0)
         }
     }
 

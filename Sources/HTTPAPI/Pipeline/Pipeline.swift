@@ -72,7 +72,7 @@ struct Pipeline: Sendable {
     ) async throws(GatewayError) -> Response {
         guard route.isAlwaysServed || !concurrency.isFull else { throw .temporarilyUnavailable(retryAfter: 1) }
         try checkHeaders(request.headers)
-        if !route.isAlwaysServed { try await gateway.businessClock.refresh() }
+        if !route.isAlwaysServed { try await gateway.clockFollower.refresh() }
         let caller = try await admit(route, request.headers, parameters, from)
         notes.caller = caller
         try limitRate(caller)
