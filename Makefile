@@ -3,6 +3,7 @@
 # make lint   checks style and the documents; make format mends what it can
 # make bench  measures a release's speed as ratios and prints a table (Benchmarks/README.md)
 #             make bench COUNT=1 counts allocations, system calls and instructions of one operation, as root with perf
+# make bench-beside measures beside it what would be taken instead: Apple's library for Python, FastAPI, and nginx where it is there
 # make bench-million fills both engines with a million orders and measures every list, search and sum of them
 # make costs counts statements and writes of the calls that come often, and writes Benchmarks/COSTS.md
 # make faults injects faults into a release under load and compares its answers with the stored data, in minutes;
@@ -32,6 +33,8 @@ SWIFT ?= swift
 # The build of what the checks below run; `make test` builds it, too, and DEBUG_BUILD=true takes that.
 DEBUG_BUILD ?= $(SWIFT) build --product paydesk
 FUZZ_RUNS ?= 1000000
+BENCH_PACKAGES = gcc libc6-dev
+BESIDE_PACKAGES = $(BENCH_PACKAGES) python3 python3-venv
 RUN_PACKAGES = libssl-dev libcurl4-openssl-dev libsqlite3-dev libpq-dev libqrencode-dev zlib1g-dev
 TEST_PACKAGES = $(RUN_PACKAGES) postgresql openssl curl python3 python3-venv zbar-tools
 LINT_PACKAGES = python3 python3-jsonschema python3-yaml
@@ -43,7 +46,7 @@ SOURCES = $(shell git ls-files -co --exclude-standard -- '*.swift')
 # tidy.sh lints the others, by stricter rules.
 TESTS = $(shell git ls-files -co --exclude-standard -- '*.swift' | grep -E '(^|/)Tests/|^Package.swift$$')
 
-.PHONY: run sdk test lint format bench bench-million costs faults faults-run faults-long faults-build fuzz example sanitize \
+.PHONY: run sdk test lint format bench bench-beside bench-million costs faults faults-run faults-long faults-build fuzz example sanitize \
     smoke docs openapi client schemathesis javascript browsers pages webshop \
     static package tarball image image-root package-check image-check deploy-check \
     packages-run packages-test packages-lint packages-faults packages-package packages-root
@@ -76,9 +79,17 @@ format:
 	@$(SWIFT) format --in-place $(SOURCES)
 
 bench: packages-run
+	@sh Tests/Scripts/install.sh $(BENCH_PACKAGES)
 	$(SWIFT) build -c release --product paydesk
 	$(SWIFT) build -c release --product paydesk-bench
 	.build/release/paydesk-bench $(if $(COUNT),--only counts)
+
+bench-beside: packages-run
+	@sh Tests/Scripts/install.sh $(BESIDE_PACKAGES)
+	@sh Tests/Scripts/beside.sh
+	$(SWIFT) build -c release --product paydesk
+	$(SWIFT) build -c release --product paydesk-bench
+	.build/release/paydesk-bench --only beside --python .build-beside/bin/python
 
 bench-million: packages-test
 	$(SWIFT) build -c release --product paydesk

@@ -204,7 +204,8 @@ let package = Package(
                 .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOHTTP1", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
             ],
-            path: "Benchmarks/Speed"
+            path: "Benchmarks/Speed",
+            exclude: ["Beside"]
         ),
         .executableTarget(
             name: "paydesk-faults",

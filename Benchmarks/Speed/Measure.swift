@@ -8,7 +8,7 @@ struct Measure: AsyncParsableCommand {
         commandName: "measure", abstract: "Measures and prints a table. No result, however slow, makes it fail.")
 
     @Option(help: "The sections to run, separated by commas: \(Section.names).")
-    var only = Section.allCases.filter { $0 != .million && $0 != .counts }.map(\.rawValue).joined(separator: ",")
+    var only = Section.allCases.filter { !Section.byName.contains($0) }.map(\.rawValue).joined(separator: ",")
     @Flag(help: "Prints JSON instead of a table.") var json = false
     @Flag(help: "Repeats the measurements of databases with a temporary PostgreSQL server.") var postgres = false
     @Option(help: "The folder for databases; it should be on a disk.") var folder = "/var/tmp"
@@ -21,6 +21,7 @@ struct Measure: AsyncParsableCommand {
     @Option(help: "The number of orders in the section million, which runs only if --only names it.")
     var orders = 1_000_000
     @Option(help: "The number of subscriptions in the reconciliation with Apple.") var subscriptions = 10_000
+    @Option(help: "The Python with the packages of make bench-beside, for the section beside.") var python: String?
     @Option(help: "Writes recordings of perf into this folder: attaches and status reads with 64 clients.")
     var profile: String?
 
@@ -74,6 +75,16 @@ struct Measure: AsyncParsableCommand {
         if engine == .sqlite, sections.contains(.counts) {
             progress("counts of one operation")
             report.add(try await CountsSection(bench: bench).figures())
+        }
+        if engine == .sqlite, sections.contains(.limit) {
+            progress("the limit of an attach")
+            report.add(try await LimitSection(bench: bench).figures())
+        }
+        if engine == .sqlite, sections.contains(.beside) {
+            guard let python else { throw ValidationError("the section beside needs --python") }
+            progress("what would be taken instead")
+            if !BesideSection.hasNginx { report.note("SKIPPED: nginx: there is none on this machine.") }
+            report.add(try await BesideSection(bench: bench, python: python).figures())
         }
         if !sections.isDisjoint(with: [.attach, .commits]) {
             progress("attaches on \(engine)")
@@ -168,8 +179,13 @@ enum Section: String, CaseIterable {
     case nodes
     case streams
     case slow
+    case limit
     case million
     case counts
+    case beside
+
+    /// The sections that run only where they are named: they take an hour, root, or packages of other languages.
+    static let byName: Set<Section> = [.million, .counts, .beside]
 
     static var names: String { allCases.map(\.rawValue).joined(separator: ",") }
 

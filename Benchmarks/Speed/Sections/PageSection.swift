@@ -17,10 +17,7 @@ struct PageSection {
         let desk = try Installation(bench, on: engine)
         defer { desk.remove() }
         try desk.addAccount("box", Installation.sandbox)
-        let port = try FreePort.next()
-        let empty = try await ServerProcess.start(
-            [Workbench.bench, "empty", "--port", String(port)], port: port, in: try bench.makeFolder("empty"),
-            name: "empty", ready: "/")
+        let empty = try await ServerProcess.startEmpty(bench)
         return try await empty.whileRunning { empty in
             try await desk.whileServing { desk in
                 var pages: [(path: String, cookie: String)] = []

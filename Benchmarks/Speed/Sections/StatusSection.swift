@@ -24,10 +24,7 @@ struct StatusSection {
             desk.remove()
             limited.remove()
         }
-        let port = try FreePort.next()
-        let empty = try await ServerProcess.start(
-            [Workbench.bench, "empty", "--port", String(port)], port: port, in: try bench.makeFolder("empty"),
-            name: "empty", ready: "/")
+        let empty = try await ServerProcess.startEmpty(bench)
         return try await empty.whileRunning { empty in
             try await desk.whileServing { desk in
                 try await limited.whileServing { limited in

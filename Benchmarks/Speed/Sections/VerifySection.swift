@@ -11,9 +11,17 @@ enum VerifySection {
     private static let payloads = 2_000
     private static let notices = 5_000
 
+    /// Verifications of transactions per second of CPU time, their chain seen before.
+    static func rateWithKnownChain() throws -> Double { try warm(root(), transactions()) }
+
+    private static func root() throws -> [UInt8] {
+        Array(try Data(contentsOf: URL(fileURLWithPath: AppleTestCertificates.rootFile)))
+    }
+
+    private static func transactions() -> [String] { (0..<payloads).map { _ in Customer.purchase().jws } }
+
     static func figures() throws -> [Figure] {
-        let root = Array(try Data(contentsOf: URL(fileURLWithPath: AppleTestCertificates.rootFile)))
-        let transactions = (0..<payloads).map { _ in Customer.purchase().jws }
+        let (root, transactions) = (try root(), transactions())
         return [
             Figure(
                 section: .verify, name: "verification, chain remembered", value: try warm(root, transactions),

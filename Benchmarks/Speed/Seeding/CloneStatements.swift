@@ -16,22 +16,33 @@ struct CloneStatements {
 
     /// The statements, one for each row of the attach, that write the row for the users `first` to `last`.
     func statements(from first: Int, through last: Int) -> [String] {
+        inserts { into, expressions in
+            switch dialect {
+            case .sqlite:
+                """
+                \(into) WITH RECURSIVE s (n) AS (SELECT \(first) UNION ALL SELECT n + 1 FROM s WHERE n < \(last))
+                SELECT \(expressions) FROM s
+                """
+            case .postgres:
+                "\(into) SELECT \(expressions) FROM generate_series(\(first)::bigint, \(last)) AS s (n)"
+            }
+        }
+    }
+
+    /// SQLite's statements, one for each row of the attach, that write the row for the user whose number is their only
+    /// parameter.
+    var ofOneUser: [String] {
+        inserts { into, expressions in "\(into) SELECT \(expressions) FROM (SELECT ?1 AS n) AS s" }
+    }
+
+    private func inserts(_ statement: (_ into: String, _ expressions: String) -> String) -> [String] {
         footprint.entries.map { entry in
             let values = zip(entry.row.columns, entry.row.values).filter { $0.1 != .null }
             let columns = values.map { $0.0 }.joined(separator: ", ")
             let expressions = values.map { column, value in
                 isEventNumber(entry.table, column) ? eventNumber(value) : expression(value)
             }.joined(separator: ", ")
-            let into = "INSERT INTO \(entry.table) (\(columns))"
-            switch dialect {
-            case .sqlite:
-                return """
-                    \(into) WITH RECURSIVE s (n) AS (SELECT \(first) UNION ALL SELECT n + 1 FROM s WHERE n < \(last))
-                    SELECT \(expressions) FROM s
-                    """
-            case .postgres:
-                return "\(into) SELECT \(expressions) FROM generate_series(\(first)::bigint, \(last)) AS s (n)"
-            }
+            return statement("INSERT INTO \(entry.table) (\(columns))", expressions)
         }
     }
 

@@ -11,17 +11,23 @@ enum Seeder {
 
     /// Attaches one purchase through the server, then multiplies the rows of that attach while the server is down.
     static func fill(_ installation: Installation, to grants: Int) async throws {
+        let clones = try await clonesOfOneAttach(installation)
+        let url = try DatabaseURL(installation.databaseURL)
+        let chunks = stride(from: 1, to: grants, by: chunk).map { first in
+            clones.statements(from: first, through: min(first + chunk - 1, grants - 1))
+        }
+        try await write(chunks + [[CloneStatements.afterwards]], to: url)
+    }
+
+    /// Attaches one purchase through the server, stops it, and finds the rows of that attach.
+    static func clonesOfOneAttach(_ installation: Installation) async throws -> CloneStatements {
         let (customer, sale) = (Customer.new(), Customer.purchase())
         try await installation.whileServing { server in
             let request = customer.attach(sale, port: server.port)
             _ = try await server.measure(LoadPlan(clients: 1, length: .once, requests: [request]))
         }
-        let url = try DatabaseURL(installation.databaseURL)
-        let clones = try await clones(url, user: customer.name, transaction: sale.id)
-        let chunks = stride(from: 1, to: grants, by: chunk).map { first in
-            clones.statements(from: first, through: min(first + chunk - 1, grants - 1))
-        }
-        try await write(chunks + [[CloneStatements.afterwards]], to: url)
+        return try await clones(
+            try DatabaseURL(installation.databaseURL), user: customer.name, transaction: sale.id)
     }
 
     /// Runs statements, those of each chunk in one transaction, while the server is down.

@@ -33,6 +33,14 @@ struct ServerProcess: Sendable {
         throw BenchFailure(description: "\(name) is not ready after a minute: \(program.errors)")
     }
 
+    /// Starts the framework's empty server (``EmptyServer``).
+    static func startEmpty(_ bench: Workbench) async throws -> ServerProcess {
+        let port = try FreePort.next()
+        return try await start(
+            [Workbench.bench, "empty", "--port", String(port)], port: port, in: try bench.makeFolder("empty"),
+            name: "empty", ready: "/")
+    }
+
     private static let watch = """
         while kill -0 "$1"; do kill -0 "$2" || exit 0; sleep 1; done; kill -9 "$2"; rm -rf "$3"
         """
