@@ -15,8 +15,10 @@ struct KeptTransaction {
     /// The sealed signed text of a transaction that is not stored yet.
     private let evidence: Data?
 
-    /// Stores the newer version of a known transaction. A receipt's transaction is also stored where it is new, because
-    /// its revocation has rules of its own (``PurchaseQueries/upsert(_:key:account:evidence:at:)``).
+    /// Stores the newer version of a known transaction.
+    ///
+    /// A receipt's transaction is also stored where it is new, because its revocation has rules of its own
+    /// (``PurchaseQueries/upsert(_:key:account:evidence:at:)``).
     ///
     /// - Parameter known: the stored transaction. The caller has locked its original, so that no other is stored meanwhile.
     init(_ claim: PurchaseClaim, key: String, known: PurchaseRecord?, in log: ChangeLog) throws {
