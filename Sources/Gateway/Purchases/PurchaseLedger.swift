@@ -29,12 +29,16 @@ struct PurchaseLedger {
         _ claim: PurchaseClaim, claimant: ID<User>, name: String, mayChangeHands: Bool = true
     ) throws -> ClaimOutcome {
         let purchase = claim.purchase
+        // Sent before the owner is known, so that PostgreSQL answers both in one round trip.
+        let lookup = try ClaimLookup(claim, key: purchase.key(claimant: claimant), in: tx)
         let token = try purchase.appAccountToken.flatMap { try tx.users.findID(appAccountToken: $0).value() }
         let decision = try ownership.decide(claim, claimant: claimant, token: token, mayChangeHands: mayChangeHands)
         let owner = decision.owner
         let ownerName = owner == claimant ? name : try tx.users.findExternalID(owner) ?? ""
         let entitled = claim.rules.entitles(ownerName)
-        let outcome = try fulfil(claim, owner: owner, entitled: entitled)
+        // A move has changed the rows that were looked up.
+        let outcome = try fulfil(
+            claim, owner: owner, entitled: entitled, lookup: decision.isNew ? nil : lookup)
         try fulfilStored(like: claim, owner: owner, entitled: entitled)
         switch decision.right {
         case .none: return .anotherUser
@@ -82,19 +86,21 @@ struct PurchaseLedger {
     /// - Parameters:
     ///   - recomputes: false where the caller recomputes once for many transactions of one original.
     ///   - isAlone: true where the claim is known to be the only transaction of its purchase.
+    ///   - sent: the claim's queries, where they were sent before; those under another key are sent again.
     func fulfil(
-        _ claim: PurchaseClaim, owner: ID<User>, entitled: Bool, recomputes: Bool = true, isAlone: Bool = false
+        _ claim: PurchaseClaim, owner: ID<User>, entitled: Bool, recomputes: Bool = true, isAlone: Bool = false,
+        lookup sent: ClaimLookup? = nil
     ) throws -> DeferredResult<ClaimOutcome> {
         let key = claim.purchase.key(claimant: owner)
-        let found = try tx.purchases.find(claim.purchase.environment, key)
-        let alike = isAlone ? nil : try tx.purchases.listCandidates(for: claim.purchase)
-        let named = try tx.skus.findLiteral(appleProduct: claim.purchase.productID, bundle: claim.purchase.bundleID)
-        let kept = try KeptTransaction(claim, key: key, known: found.value(), in: log)
+        let lookup =
+            if let sent, sent.key == key { sent } else { try ClaimLookup(claim, key: key, isAlone: isAlone, in: tx) }
+        let kept = try KeptTransaction(claim, key: key, known: lookup.stored.value(), in: log)
         let stored = kept.record
-        let records = try alike.map { try tx.purchases.listTransactions(of: stored, among: $0) } ?? [stored]
+        let records =
+            try lookup.candidates.map { try tx.purchases.listTransactions(of: stored, among: $0) } ?? [stored]
         let record = records.first ?? stored
         let isRevoked = record.purchase.isTakenBack
-        guard let (sku, days) = try orders.sku(of: record, named: named.value(), claim) else {
+        guard let (sku, days) = try orders.sku(of: record, named: lookup.sku.value(), claim) else {
             if stored.user == nil {
                 try kept.assign(user: owner, sku: nil, days: nil, order: nil, in: log)
                 try emit(.purchaseUnmapped, stored.purchase, owner: owner, sku: nil, order: nil)

@@ -46,10 +46,11 @@ extension SubscriptionHistoryQueries {
     package func hasRedeemed(
         _ offer: String, of product: String, in bundle: String, _ user: ID<User>, in environment: Environment?
     ) throws(StoreError) -> Bool {
+        // SQLite, which has no statistics, would otherwise read all purchases of the product by their index.
         let rows = try db.rows(
             """
             SELECT DISTINCT environment, offer FROM purchases
-            WHERE user_id = ? AND bundle_id = ? AND product_id = ? AND offer IS NOT NULL
+            WHERE user_id = ? AND bundle_id || '' = ? AND product_id || '' = ? AND offer IS NOT NULL
             """, [user, bundle, product])
         for row in rows {
             let sold: StoreOffer = try row.json("offer")

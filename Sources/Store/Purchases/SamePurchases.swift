@@ -53,7 +53,7 @@ extension PurchaseQueries {
         return try db.deferredRows(
             """
             SELECT o.user_id FROM purchases p JOIN orders o ON o.id = p.order_id
-            WHERE p.environment = ? AND p.original_transaction_id = ? AND p.product_id = ?
+            WHERE p.environment = ? AND p.original_transaction_id = ? AND p.product_id || '' = ?
             """, purchase.environment.rawValue, purchase.originalTransactionID, purchase.productID
         ).each { row throws(StoreError) in try row.id("user_id") }
     }
@@ -63,7 +63,8 @@ extension PurchaseQueries {
         guard let searchKey = SearchKey(purchase) else {
             return PurchaseCandidates(searchKey: nil, records: DeferredResult([]))
         }
-        let isOfProduct = "environment = ? AND original_transaction_id = ? AND product_id = ?"
+        // SQLite, which has no statistics, would otherwise read all purchases of the product by their index.
+        let isOfProduct = "environment = ? AND original_transaction_id = ? AND product_id || '' = ?"
         let arguments: [any SQLBindable] = [
             searchKey.identity.environment.rawValue, searchKey.identity.original, searchKey.identity.product,
         ]
