@@ -1,4 +1,5 @@
 import Domain
+import ProviderKit
 import Store
 import TestSupport
 import Testing
@@ -25,7 +26,7 @@ import Testing
         try await withAppleDesk(on: .sqlite) { apple in
             let user: ID<User> = apple.gateway.ids.make()
             let plans = try await Self.plans(apple.desk) {
-                _ = try await apple.desk.store.read { db in
+                _ = try await apple.gateway.store.read { db in
                     try db.subscriptionHistory.hasRedeemed("offer", of: "product", in: "bundle", user, in: nil)
                 }
             }
