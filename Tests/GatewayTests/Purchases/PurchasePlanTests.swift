@@ -22,7 +22,7 @@ import Testing
         }
     }
 
-    @Test func `the offers that a person has used are not looked for among all purchases of the product`() async throws {
+    @Test func `the offers that a person has used are not looked for among all of the product`() async throws {
         try await withAppleDesk(on: .sqlite) { apple in
             let user: ID<User> = apple.gateway.ids.make()
             let plans = try await Self.plans(apple.desk) {
