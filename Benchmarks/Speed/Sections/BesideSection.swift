@@ -13,7 +13,7 @@ struct BesideSection {
     private static let nginx = "/usr/sbin/nginx"
     private static let signatures = 1_000
 
-    /// Apple's library and the service need most of a second for a thousand: they get fewer requests.
+    /// Fewer than other sections have, because the service takes milliseconds for an attach.
     private var customers: [Customer] { (0..<max(200, bench.attaches / 10)).map { _ in Customer.new() } }
 
     private struct Rates {
@@ -125,7 +125,7 @@ struct BesideSection {
         let temporary = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"].map {
             "\($0)_temp_path \(folder)/\($0);"
         }.joined(separator: " ")
-        // One process, whose CPU time is counted.
+        // A single process, because only that one's CPU time is counted.
         try """
         daemon off; master_process off; pid \(folder)/pid; error_log stderr;
         events { worker_connections 1024; }
