@@ -20,7 +20,7 @@ struct Measure: AsyncParsableCommand {
     @Option(help: "The number of events in the backlog that is delivered.") var events = 20_000
     @Option(help: "The number of orders in the section million, which runs only if --only names it.")
     var orders = 1_000_000
-    @Option(help: "The number of subscriptions in the reconciliation with Apple.") var subscriptions = 10_000
+    @Option(help: "The number of subscriptions that are synced with Apple, and of those that renew at once.") var subscriptions = 10_000
     @Option(help: "The Python with the packages of make bench-beside, for the section beside.") var python: String?
     @Option(help: "Writes recordings of perf into this folder: attaches and status reads with 64 clients.")
     var profile: String?
@@ -110,6 +110,11 @@ struct Measure: AsyncParsableCommand {
             progress("checkouts on \(engine)")
             report.add(try await CheckoutSection(bench: bench, engine: engine).figures())
         }
+        if sections.contains(.renewals) {
+            progress("renewals on \(engine)")
+            let section = RenewalsSection(bench: bench, engine: engine, subscriptions: subscriptions)
+            report.add(try await section.figures())
+        }
         if sections.contains(.overload) {
             progress("overload on \(engine)")
             report.add(try await OverloadSection(bench: bench, engine: engine).figures())
@@ -174,6 +179,7 @@ enum Section: String, CaseIterable {
     case deliveries
     case sync
     case checkout
+    case renewals
     case overload
     case pgbench
     case nodes

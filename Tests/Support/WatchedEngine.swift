@@ -10,10 +10,15 @@ package final class StatementWatch: Sendable {
     }
 
     private let sent = Mutex<[Sent]>([])
+    private let keepsStatements: Bool
     /// A closure that runs before each report.
     private let hold: @Sendable () async -> Void
 
-    package init(beforeReport hold: @escaping @Sendable () async -> Void = {}) { self.hold = hold }
+    /// - Parameter keepsStatements: false where the process's own memory is measured.
+    package init(keepsStatements: Bool = true, beforeReport hold: @escaping @Sendable () async -> Void = {}) {
+        self.keepsStatements = keepsStatements
+        self.hold = hold
+    }
 
     /// Removes and returns the statements that were sent since the last call.
     package func taken() -> [Sent] {
@@ -24,6 +29,7 @@ package final class StatementWatch: Sendable {
     }
 
     fileprivate func note(_ sql: String, _ arguments: [any SQLBindable]) {
+        guard keepsStatements else { return }
         sent.withLock { $0.append(Sent(sql: sql, arguments: arguments.map(\.sql))) }
     }
 

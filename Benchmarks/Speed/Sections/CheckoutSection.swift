@@ -14,20 +14,6 @@ struct CheckoutSection {
     private static let warmUp: Int64 = 3
     private static let customers = 1_000
 
-    private struct Delays {
-        let median: Double
-        let p99: Double
-        let missing: Int
-
-        init(_ all: [Double?]) throws {
-            let sorted = all.compactMap(\.self).sorted()
-            guard !sorted.isEmpty else { throw BenchFailure(description: "no checkout got a contract") }
-            missing = all.count - sorted.count
-            median = sorted[sorted.count / 2]
-            p99 = sorted[sorted.count * 99 / 100]
-        }
-    }
-
     func figures() async throws -> [Figure] {
         let installation = try Installation(bench, on: engine)
         defer { installation.remove() }
@@ -39,8 +25,8 @@ struct CheckoutSection {
             try await StripeUpstream.whileAnswering(after: Self.upstream) { other in
                 let direct = try Delays(try await Self.direct(to: UInt16(clamping: well.port), "/v1/payment_intents"))
                 let relayed = try await relayed(to: well)
-                try installation.addAccount("stripe-well", Self.account("stripe-well", at: well.url))
-                try installation.addAccount("stripe-other", Self.account("stripe-other", at: other.url))
+                try installation.addAccount("stripe-well", well.account("stripe-well"))
+                try installation.addAccount("stripe-other", other.account("stripe-other"))
                 return try await installation.whileServing(on: Cores.first) { server in
                     let customers = (0..<Self.customers).map { _ in Customer.new() }
                     _ = try await round(server, customers, seconds: Self.warmUp)
@@ -148,20 +134,5 @@ struct CheckoutSection {
                 value: beside.p99 * 1_000, unit: "ms", base: .figure("without it", alone.p99 * 1_000), aim: .atMost(1.2)
             ),
         ]
-    }
-
-    private static func account(_ name: String, at url: String) -> String {
-        """
-        account: \(name)
-        kind: stripe
-        enabled: true
-        notify_token: notify-token-of-\(name)
-        routing: {platforms: [web], priority: 1}
-        settings:
-          secret_key: sk_test_benchmark
-          publishable_key: pk_test_benchmark
-          webhook_secrets: [whsec_benchmark]
-          api_base: \(url)
-        """
     }
 }

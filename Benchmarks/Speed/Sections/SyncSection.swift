@@ -15,6 +15,7 @@ enum SyncSection {
         let store = ManyCustomers(sampling: max(1, subscriptions / 100))
         var setup = AppStoreGatewayFixtureSetup { $0.appStore = store }
         setup.desk.checksInvariants = false
+        setup.desk.watch = StatementWatch(keepsStatements: false)
         var figures: [Figure] = []
         try await withAppleDesk(on: .sqlite, setup) { apple in
             for number in 0..<subscriptions {

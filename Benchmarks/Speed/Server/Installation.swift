@@ -94,19 +94,22 @@ struct Installation: Sendable {
         database: {url: "\(databaseURL)"}
         auth: {hs256_secret: "\(Customer.secret)"}
         secrets: {keys: ["\(Self.secretKey)"]}
+        billing: {per_second: 10000}
         \(limits.yaml)
         webhooks: {allow_private_networks: \(privateWebhooks)}
         """
     }
 
-    /// The pass that is attached, and the SKUs that ``OrderSeeder`` gives its orders: each must exist, as an order names
-    /// a stored SKU.
+    /// The pass that is attached, the SKUs that ``OrderSeeder`` gives its orders (each must exist, as an order names a
+    /// stored SKU), and a subscription that Paydesk renews.
     private static let catalog = """
         skus:
           - {id: vip_month, name: VIP monthly, kind: non_renewing, tier: VIP, rank: 10, duration_days: 30,
              prices: [{currency: CNY, value: 3990}], apple_product_ids: [\(product)]}
           - {id: vip_year, name: VIP yearly, kind: non_renewing, tier: VIP, rank: 10, duration_days: 365,
              prices: [{currency: CNY, value: 39900}]}
+          - {id: club_month, name: Club, kind: subscription, renewal: managed, tier: Club, rank: 20,
+             period: {unit: month, count: 1}, grace_days: 3, prices: [{currency: CNY, value: 990}]}
         """
 
     private static let account = """
@@ -174,8 +177,13 @@ struct Installation: Sendable {
 
 extension ServerProcess {
     /// Commits of the server's store since its start.
-    func commits() async throws -> Int {
-        let name = "paydesk_store_commits_total "
+    func commits() async throws -> Int { try await metric("paydesk_store_commits_total") }
+
+    /// Reads a whole number from `/metrics`.
+    ///
+    /// - Parameter metric: the name, with its labels where it has some.
+    func metric(_ metric: String) async throws -> Int {
+        let name = metric + " "
         let text = await LoopbackHTTP.send("GET", "/metrics", port: port)?.body ?? ""
         let line = text.split(separator: "\n").first { $0.hasPrefix(name) }
         guard let count = line.flatMap({ Int($0.dropFirst(name.count)) }) else {
