@@ -7,7 +7,10 @@ package enum JSONText {
     /// Writes a value.
     ///
     /// - Throws: an `EncodingError` for a value that JSON cannot say.
-    package static func encoded(_ value: some Encodable) throws -> Data { try encoder().encode(value) }
+    package static func encoded(_ value: some Encodable) throws -> Data {
+        if let written = JSONTextEncoder.encoded(value) { return written }
+        return try encoder().encode(value)
+    }
 
     /// An encoder of this form, for whoever writes several values.
     package static func encoder() -> JSONEncoder {
