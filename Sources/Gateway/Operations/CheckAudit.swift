@@ -8,6 +8,7 @@ extension InvariantCheck {
     /// Checks every audit chain; an entry that was changed, removed or added breaks it.
     func checkAudit() async throws -> [Violation] {
         var found: [Violation] = []
+        var entries = progress.begin("audit entries")
         var (subject, last, previous, isWhole) = ("", 0 as Int64, Data(), true)
         while true {
             let (from, position) = (subject, last)
@@ -15,6 +16,7 @@ extension InvariantCheck {
                 try db.audit.listChains(after: from, position, limit: Self.auditPage)
             }
             if page.isEmpty { return found }
+            entries.add(page.count)
             for (position, entry, digest) in page {
                 if entry.subject != subject { (subject, last, previous, isWhole) = (entry.subject, 0, Data(), true) }
                 if isWhole, position != last + 1 || entry.digest(after: previous, position: position) != digest {
@@ -31,6 +33,7 @@ extension InvariantCheck {
     /// missing.
     func checkSeals() async throws -> [Violation] {
         var found: [Violation] = []
+        var seals = progress.begin("audit seals")
         var (last, previous) = (0 as Int64, Data())
         while let seal = try await nextSeal(after: last) {
             let covered = try await store.report { db in try db.audit.listEntries(sealedBy: seal.position) }
@@ -40,6 +43,7 @@ extension InvariantCheck {
             }
             if found.count >= Int(Self.limit) { return found }
             (last, previous) = (seal.position, seal.digest)
+            seals.add(1)
         }
         let lost = try await store.report { db in try db.audit.listSubjectsWithoutSeal(limit: Self.limit) }
         return found + lost.map { Violation(invariant: 9, subject: $0, detail: "an audit entry's seal is not there") }

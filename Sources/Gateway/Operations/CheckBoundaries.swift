@@ -15,6 +15,7 @@ extension InvariantCheck {
     /// announcement depends on the running nodes and is not checked. Nothing is announced of erased users.
     func checkBoundaries() async throws -> [Violation] {
         var found: [Violation] = []
+        var users = progress.begin("users")
         var last = ""
         while true {
             let cursor = last
@@ -22,6 +23,7 @@ extension InvariantCheck {
             }
             guard let end = page.last else { return found }
             last = end.id.rawValue
+            users.add(page.count)
             found += try page.compactMap { user in
                 try Self.fault(of: user).map {
                     Violation(invariant: $0.invariant, subject: user.id.rawValue, detail: $0.detail)

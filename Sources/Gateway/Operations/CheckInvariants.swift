@@ -21,24 +21,29 @@ package struct InvariantCheck: Sendable {
     let overlap: BillingSettings.Overlap?
     /// The real time, by which what has lasted too long is found; nil where that is not checked.
     let time: TimeSource?
+    let progress: ReadingProgress
 
     package init(
-        store: Store, isProduction: Bool = false, overlap: BillingSettings.Overlap? = nil, time: TimeSource? = nil
+        store: Store, isProduction: Bool = false, overlap: BillingSettings.Overlap? = nil, time: TimeSource? = nil,
+        progress: ReadingProgress = ReadingProgress()
     ) {
         self.store = store
         self.isProduction = isProduction
         self.overlap = overlap
         self.time = time
+        self.progress = progress
     }
 
     package func run() async throws -> [Violation] {
         var found: [Violation] = []
+        var rules = progress.begin("rules")
         for rule in InvariantRule.all {
             found += try await store.report { db in
                 try db.consistency.listViolations(of: rule, limit: Self.limit).map {
                     Violation(invariant: rule.invariant, subject: $0, detail: rule.detail)
                 }
             }
+            rules.add(1)
         }
         return try await found + checkAudit() + checkSeals() + checkOrders() + checkBoundaries() + checkBox()
             + checkExternalPurchases() + checkSubscriptions()

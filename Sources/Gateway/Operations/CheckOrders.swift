@@ -7,6 +7,7 @@ extension InvariantCheck {
     /// Checks all orders: the grants and units of each paid one, and the history of each.
     func checkOrders() async throws -> [Violation] {
         var (given, told): ([Violation], [Violation]) = ([], [])
+        var orders = progress.begin("orders")
         var last = ""
         // A job still has to apply store purchases again that earlier releases applied by other rules.
         let isRegraded = try await store.read { db in try !db.jobs.hasAny(JobKind.regradePurchases.rawValue) }
@@ -17,6 +18,7 @@ extension InvariantCheck {
             }
             guard let end = page.last else { break }
             last = end.order.id.rawValue
+            orders.add(page.count)
             if given.count < Int(Self.limit) { given += page.compactMap { $0.wrongGift(isRegraded: isRegraded) } }
             if told.count < Int(Self.limit) { told += page.flatMap { OrderHistory($0).violations } }
         }

@@ -9,6 +9,7 @@ extension InvariantCheck {
     /// Rebuilds every managed subscription from its history, with its periods and its grant, and compares them.
     func checkSubscriptions() async throws -> [Violation] {
         var found = try await checkEnds()
+        var subscriptions = progress.begin("subscriptions")
         var last = ""
         let overlap = overlap
         while found.count < Int(Self.limit) {
@@ -29,6 +30,7 @@ extension InvariantCheck {
             }
             guard let end = page.last else { break }
             last = end.id
+            subscriptions.add(page.count)
             found += page.flatMap(\.violations)
         }
         return found

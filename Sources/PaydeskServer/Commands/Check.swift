@@ -15,11 +15,14 @@ struct Check: AsyncParsableCommand {
         let configuration = try Configuration.load(common.config, providers: CommandLineTool.providers)
         let store = try await configuration.openReadOnly()
         let violations: [Violation]
+        let line = ProgressLine.ofTerminal()
+        defer { line?.end() }
         let check = InvariantCheck(
             store: store, isProduction: !configuration.isDevelopment, overlap: configuration.billing.overlap,
-            time: SystemDependencies.time)
+            time: SystemDependencies.time, progress: line?.progress ?? ReadingProgress())
         do { violations = try await check.run() } catch { throw CommandError.store(error) }
         await store.engine.close()
+        line?.end()
         if json {
             print(try JSONText.line(violations))
         } else {

@@ -21,21 +21,26 @@ struct Replay: AsyncParsableCommand {
     func run() async throws {
         let configuration = try Configuration.load(common.config, providers: CommandLineTool.providers)
         let source = try await configuration.openReadOnly()
+        let line = ProgressLine.ofTerminal()
+        defer { line?.end() }
         let report: ReplayReport
         do {
-            report = try await Self.replay(configuration, source)
+            report = try await Self.replay(configuration, source, line?.progress ?? ReadingProgress())
         } catch {
             await source.engine.close()
             throw CommandError.store(error)
         }
         await source.engine.close()
+        line?.end()
         try show(report)
         guard report.differences.isEmpty else {
             throw CommandError.checkFailed("paydesk: \(report.differences.count) differences")
         }
     }
 
-    private static func replay(_ configuration: Configuration, _ source: Store) async throws -> ReplayReport {
+    private static func replay(
+        _ configuration: Configuration, _ source: Store, _ progress: ReadingProgress
+    ) async throws -> ReplayReport {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent(
             "paydesk-replay-\(SystemDependencies.name())")
         try FileManager.default.createDirectory(
@@ -51,7 +56,8 @@ struct Replay: AsyncParsableCommand {
                 configuration, store: scratch, providers: CommandLineTool.providers, transport: NoTransport(),
                 logger: Logger(label: "paydesk") { _ in SwiftLogNoOpLogHandler() }
             ).gateway
-            let report = try await ReplayInbox(source: source, scratch: scratch, gateway: gateway).run()
+            let inbox = ReplayInbox(source: source, scratch: scratch, gateway: gateway, progress: progress)
+            let report = try await inbox.run()
             await scratch.engine.close()
             return report
         } catch {

@@ -14,6 +14,7 @@ extension ReplayInbox {
 
     private func compareOrders(_ report: inout ReplayReport) async throws {
         let since = try await source.report { db in try db.replay.factsSince() }
+        var compared = progress.begin("orders compared")
         var last = ""
         while report.differences.count < Self.limit {
             let cursor = last
@@ -24,6 +25,7 @@ extension ReplayInbox {
             }
             guard let end = page.last else { return }
             last = end.order.rawValue
+            compared.add(page.count)
             let rebuilt = try await scratch.report { db in try page.map { try OrderShape($0.order, in: db) } }
             for (stored, rebuilt) in zip(page, rebuilt) {
                 guard stored.createdAt >= since else {
@@ -39,6 +41,7 @@ extension ReplayInbox {
 
     /// Compares the orders that purchases completed or made.
     private func comparePurchases(_ report: inout ReplayReport) async throws {
+        var compared = progress.begin("purchases compared")
         var last: (Environment, String)?
         while report.differences.count < Self.limit {
             let page = try await source.report { [last] db in
@@ -46,6 +49,7 @@ extension ReplayInbox {
             }
             guard let end = page.last else { return }
             last = (end.environment, end.key)
+            compared.add(page.count)
             let rebuilt = try await scratch.report { db in
                 try page.map { shape in
                     try db.purchases.find(shape.environment, shape.key).value().map { try PurchaseShape($0, in: db) }
@@ -64,12 +68,14 @@ extension ReplayInbox {
     private func compareGrants(_ report: inout ReplayReport) async throws {
         let skipped = try await source.report { db in try db.replay.factsSince() }
         for (one, other, isSource) in [(source, scratch, true), (scratch, source, false)] {
+            var compared = progress.begin("grants compared")
             var last = ""
             while report.differences.count < Self.limit {
                 let cursor = last
                 let page = try await one.report { db in try db.grants.list(after: cursor, limit: Self.page) }
                 guard let end = page.last else { break }
                 last = end.id.rawValue
+                compared.add(page.count)
                 let twins = try await other.report { db in try page.map { try db.grants.find(like: $0) } }
                 // The grants of managed subscriptions were compared with their histories.
                 for (grant, twin) in zip(page, twins) where grant.source.kind != .managedSubscription {

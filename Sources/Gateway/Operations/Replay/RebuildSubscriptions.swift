@@ -6,6 +6,7 @@ extension ReplayInbox {
 
     /// Makes every managed subscription and its grant from its history, and compares them with what is stored.
     func rebuildSubscriptions(_ report: inout ReplayReport) async throws {
+        var progressed = progress.begin("subscriptions rebuilt")
         var last = ""
         let ids = self.ids
         while true {
@@ -22,6 +23,7 @@ extension ReplayInbox {
             guard let end = page.last else { return }
             last = end.checked.record.subscription.id.rawValue
             for rebuilt in page { try await write(rebuilt, &report) }
+            progressed.add(page.count)
         }
     }
 

@@ -38,9 +38,10 @@ package struct ReplayInbox: Sendable {
     let ids: IDSource
     private let policies: OrderPolicies
     private let billing: Billing
+    let progress: ReadingProgress
 
     /// - Parameter scratch: an empty database with the schema.
-    package init(source: Store, scratch: Store, gateway: Gateway) {
+    package init(source: Store, scratch: Store, gateway: Gateway, progress: ReadingProgress = ReadingProgress()) {
         self.source = source
         self.scratch = scratch
         registry = gateway.registry
@@ -50,18 +51,21 @@ package struct ReplayInbox: Sendable {
         policies.holdInsteadOfRefunding()
         self.policies = policies
         billing = gateway.settlements.billing
+        self.progress = progress
     }
 
     package func run() async throws -> ReplayReport {
         for table in ReplayTable.all { try await copy(table) }
         try await scratch.write { tx in try tx.replay.rebuildBalances() }
         var report = ReplayReport()
+        var applied = progress.begin("facts and acts applied")
         var last: ReplayStep?
         while true {
             let steps = try await source.report { [last] db in try db.replay.listSteps(after: last, limit: Self.page) }
             guard let end = steps.last else { break }
             for step in steps { try await perform(step) }
             report.steps += steps.count
+            applied.add(steps.count)
             last = end
         }
         try await recountRefunds()
@@ -72,6 +76,7 @@ package struct ReplayInbox: Sendable {
     }
 
     private func copy(_ table: ReplayTable) async throws {
+        var copied = progress.begin("\(table.name) copied")
         var last: Row?
         while true {
             let rows = try await source.report { [last] db in
@@ -79,6 +84,7 @@ package struct ReplayInbox: Sendable {
             }
             guard let end = rows.last else { return }
             try await scratch.write { tx in try tx.replay.insert(rows, into: table) }
+            copied.add(rows.count)
             last = end
         }
     }
