@@ -55,7 +55,7 @@ struct Walk: Hashable {
 private let common: Set<String> = [
     "state", "status", "kind", "environment", "account", "partner", "type", "source_kind", "audience", "day", "slot",
     "currency", "processor", "webhook", "first_done", "is_pattern", "active", "holder", "level", "unit", "meter",
-    "name",
+    "name", "product_id", "bundle_id",
 ]
 
 extension String {
