@@ -20,7 +20,8 @@ struct Measure: AsyncParsableCommand {
     @Option(help: "The number of events in the backlog that is delivered.") var events = 20_000
     @Option(help: "The number of orders in the section million, which runs only if --only names it.")
     var orders = 1_000_000
-    @Option(help: "The number of subscriptions that are synced with Apple, and of those that renew at once.") var subscriptions = 10_000
+    @Option(help: "The number of subscriptions that are synced, and of those that renew at once.")
+    var subscriptions = 10_000
     @Option(help: "The Python with the packages of make bench-beside, for the section beside.") var python: String?
     @Option(help: "Writes recordings of perf into this folder: attaches and status reads with 64 clients.")
     var profile: String?

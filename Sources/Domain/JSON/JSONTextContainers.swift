@@ -16,7 +16,9 @@ struct JSONTextValueEncoder: Encoder {
         return JSONTextElements(buffer: buffer, depth: depth)
     }
 
-    func singleValueContainer() -> any SingleValueEncodingContainer { JSONTextSingleValue(buffer: buffer, depth: depth) }
+    func singleValueContainer() -> any SingleValueEncodingContainer {
+        JSONTextSingleValue(buffer: buffer, depth: depth)
+    }
 }
 
 /// The members of an object.

@@ -2,7 +2,7 @@ import Foundation
 import Gateway
 import Synchronization
 
-/// One line of a terminal that shows how far a command has come, and disappears at its end.
+/// The line of a terminal that shows how far a command has come, and disappears at its end.
 ///
 /// It stands on the standard error, so that the output of the command can be read by a program.
 final class ProgressLine: Sendable {
