@@ -9,6 +9,8 @@ struct NodesSection {
 
     private static let clients = 64
     private static let keys = 1_000
+    /// The keys of a user, fewer than the 20 open orders that a user may have.
+    private static let keysOfUser = 10
     private static let warmUp = 1_000
     private static let turns = 3
     /// The seconds of load in each turn.
@@ -187,13 +189,13 @@ struct NodesSection {
     private func effects(
         of running: [ServerProcess], _ second: Installation, _ third: Installation, _ first: Installation
     ) async throws -> Int {
-        let customer = Customer.new()
+        let customers = (0..<Self.keys / Self.keysOfUser).map { _ in Customer.new() }
         let before = try first.count("orders")
         try await Installation.whileServing([second, third], beside: running) { nodes in
             try await withThrowingTaskGroup(of: Void.self) { group in
                 for (number, node) in nodes.enumerated() {
                     let clients = Self.clients / 3 + (number < Self.clients % 3 ? 1 : 0)
-                    group.addTask { try await insist(customer, clients, at: node) }
+                    group.addTask { try await insist(customers, clients, at: node) }
                 }
                 try await group.waitForAll()
             }
@@ -204,9 +206,10 @@ struct NodesSection {
     /// Sends every key from every client.
     ///
     /// A key that another client has just taken is answered 409; on a busy machine a node may answer 502 or 503.
-    private func insist(_ customer: Customer, _ clients: Int, at node: ServerProcess) async throws {
+    private func insist(_ customers: [Customer], _ clients: Int, at node: ServerProcess) async throws {
         let requests = (0..<Self.keys * clients).map { number in
-            customer.checkout(port: node.port, key: "key-\(number / clients)")
+            let key = number / clients
+            return customers[key % customers.count].checkout(port: node.port, key: "key-\(key)")
         }
         let plan = LoadPlan(clients: clients, length: .once, requests: requests, accepts: [200, 409, 502, 503])
         _ = try await LoadClient.run(plan, port: node.port)
