@@ -5,7 +5,7 @@ import TestSupport
 
 /// The time until all subscriptions that fall due in the same second are charged, and the delay of checkouts meanwhile.
 ///
-/// One account charges them all, and its service takes as long for each call as in ``CheckoutSection``. The limit of
+/// All are charged by the same account, whose service takes as long for each call as in ``CheckoutSection``. The limit of
 /// `billing.per_second` is so high that it holds nothing back.
 struct RenewalsSection {
     let bench: Workbench
@@ -19,7 +19,7 @@ struct RenewalsSection {
     private static let perSecond: Int64 = 20
     private static let seconds: Int64 = 10
     private static let customers = 1_000
-    /// The imports of a second of which a machine of two cores is surely capable.
+    /// Fewer imports a second than a machine of two cores makes, so that all are imported before the first is due.
     private static let importsPerSecond = 100
     /// The seconds before the first renewal that the checkouts alone, and the server's rest before them, may take.
     private static let lead = 60
