@@ -76,6 +76,16 @@ struct ManagedSubscriptionTests {
         #expect(subscription.act(at: now, open, settings, isHeld: false) == .end(.paymentFailed))
     }
 
+    @Test func `the last try is made up to a day late, and no try long after the end`() throws {
+        var subscription = try Self.begun()
+        let failed = subscription.periodEnd
+        subscription.refuse(.soft, at: failed, settings)
+        let (open, givenUp) = (RenewalFacts(hasOpenOrder: true), failed.adding(days: 7))
+        #expect(subscription.act(at: givenUp.adding(days: 1), open, settings, isHeld: false) == .tryAgain)
+        let late = givenUp.adding(days: 1).adding(seconds: 1)
+        #expect(subscription.act(at: late, open, settings, isHeld: false) == .end(.paymentFailed))
+    }
+
     @Test(arguments: [ChargeRefusal.hard, .actionRequired])
     func `a refusal that time does not heal waits for the payer`(_ refusal: ChargeRefusal) throws {
         var subscription = try Self.begun()

@@ -49,8 +49,8 @@ extension ManagedSubscription {
         guard let failedAt else { return firstTry(at: now, .tryAgain, isHeld: isHeld) }
         let givenUpAt = givenUp(failedAt, settings)
         let mayCharge = !isHeld && !isStoppedByDispute
-        // Also an admin's try beyond the usual number; the last try comes at the moment at which it is given up.
-        if mayCharge, let nextTryAt, nextTryAt <= now { return .tryAgain }
+        // The last try comes at the moment at which it is given up, and is made up to a day late.
+        if mayCharge, let nextTryAt, nextTryAt <= now, now <= givenUpAt.adding(days: 1) { return .tryAgain }
         guard now < givenUpAt else { return .end(.paymentFailed) }
         guard mayCharge, let nextTryAt else { return .wait(until: givenUpAt) }
         return .wait(until: min(nextTryAt, givenUpAt))

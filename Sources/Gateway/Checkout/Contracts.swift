@@ -102,7 +102,7 @@ package struct Contracts: Sendable {
         guard let instruction = kept ?? nothing else { throw .notFound }
         return PaymentContract(
             order: order.id, payment: payment.id, provider: payment.account, status: payment.state,
-            recurring: record.recurring, amount: payment.amount, expiresAt: order.expiresAt,
+            recurring: record.recurring, amount: payment.amount, expiresAt: order.payableUntil(by: payment),
             pollAfterMilliseconds: Self.pollInterval, instruction: instruction,
             qrImageURL: qrImageURL(instruction, of: payment.id.rawValue),
             renewal: renewal)
@@ -160,5 +160,12 @@ enum SealedInstruction {
 
     static func open(_ sealed: Data, of payment: ID<Payment>, by keyRing: KeyRing) throws -> PaymentInstruction {
         try JSONDecoder().decode(PaymentInstruction.self, from: try keyRing.open(sealed, context: place(payment)))
+    }
+}
+
+extension Order {
+    /// The end of a payment's contract: the order's, or a day after it began where a renewal is open for longer.
+    func payableUntil(by payment: Payment) -> Timestamp {
+        origin == .renewal ? max(expiresAt, payment.createdAt.adding(days: 1)) : expiresAt
     }
 }

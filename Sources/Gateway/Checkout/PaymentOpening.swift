@@ -115,10 +115,9 @@ struct PaymentOpening: Sendable {
                 MandateRequest(subscription: $0.subscription, periodIndex: $0.index, terms: renewal.terms)
             }
         }
+        let end = order.payableUntil(by: payment)
         // A service that keeps the real time is given the end of the order by that time.
-        let expiresAt =
-            account.manifest.followsBusinessTime
-            ? order.expiresAt : settlements.time.realTime(of: order.expiresAt)
+        let expiresAt = account.manifest.followsBusinessTime ? end : settlements.time.realTime(of: end)
         return Prepared(
             order: order, account: account,
             attempt: PaymentAttempt(

@@ -23,14 +23,19 @@ struct PaymentAttempts: Sendable {
 
     /// Cancels every attempt of an order that may still be paid; queries it where its provider cannot cancel.
     ///
-    /// - Parameter earlier: the outcome of an earlier round, whose attempts are left out.
+    /// - Parameters:
+    ///   - earlier: the outcome of an earlier round, whose attempts are left out.
+    ///   - sparesCharges: true to leave out charges of mandates that were sent, which are only asked about.
     @discardableResult
     func cancel(
-        of order: ID<Order>, audit: AuditContext, after earlier: AttemptCancellation = AttemptCancellation()
+        of order: ID<Order>, audit: AuditContext, after earlier: AttemptCancellation = AttemptCancellation(),
+        sparesCharges: Bool = false
     ) async throws(GatewayError) -> AttemptCancellation {
         var result = earlier
         let open = try await store.read { db in
-            try db.payments.list(of: order).value().map(\.payment).filter { !$0.state.isFinal }
+            try db.payments.list(of: order).value().filter {
+                !$0.payment.state.isFinal && !(sparesCharges && $0.isSentCharge)
+            }.map(\.payment)
         }
         for payment in open where !result.asked.contains(payment.id) {
             result.asked.insert(payment.id)
@@ -101,6 +106,11 @@ struct PaymentAttempts: Sendable {
             return (try? await client.cancel(reference)) ?? report
         }
     }
+}
+
+extension PaymentRecord {
+    /// True for a charge of a mandate that its provider may have.
+    fileprivate var isSentCharge: Bool { mandate != nil && payment.state != .created }
 }
 
 extension PaymentReport {

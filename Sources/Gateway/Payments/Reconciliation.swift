@@ -90,18 +90,26 @@ package struct Reconciliation: Sendable {
         }
     }
 
-    /// Cancels the other attempts of a paid order at providers that can, and ends them all here.
+    /// Cancels the other attempts of a paid order, or those of a renewal that was closed, at providers that can, and ends
+    /// them all here.
     ///
-    /// If one of them is paid nevertheless, that is a second payment of the order.
+    /// If one of them is paid nevertheless, that is a second payment of the order, or a late one.
     func closeAttempts(_ job: ClaimedJob) async throws(GatewayError) -> JobOutcome {
         guard let id = ID<Order>(job.subject), let order = try await store.read({ db in try db.orders.find(id) }),
-            order.state == .paid
+            order.state == .paid || (order.state == .closed && order.origin == .renewal)
         else { return .done }
-        let cancelled = try await attempts.cancel(of: id, audit: job.audit)
+        let cancelled = try await attempts.cancel(
+            of: id, audit: job.audit, sparesCharges: order.state == .closed)
         guard cancelled.allAnswered || job.attempt > Self.closingRuns else { return .pending }
         try await settlements.run(job.audit) { settlement in
             try settlement.tx.users.lock(order.user)
-            for payment in try settlement.tx.payments.list(of: id).value().map(\.payment) where !payment.state.isFinal {
+            for record in try settlement.tx.payments.list(of: id).value() where !record.payment.state.isFinal {
+                let payment = record.payment
+                guard order.state == .paid || record.mandate == nil else {
+                    // A charge may have taken effect: it is asked about until its provider answers.
+                    if payment.state == .created { try settlement.payments.markUnknown(payment.id) }
+                    continue
+                }
                 let report = PaymentReport(payment: payment.id, outcome: .cancelled)
                 _ = try settlement.apply(.payment(report), from: payment.account)
             }

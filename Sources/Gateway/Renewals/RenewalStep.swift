@@ -14,7 +14,9 @@ enum RenewalStep: Sendable {
     /// The account is not configured: nothing can be charged, and nothing is intended.
     case waitForAccount
     /// The charge of an order to withdraw, because the subscription is not to renew any more.
-    case withdraw(ID<Order>)
+    ///
+    /// With `lapses`, no provider was reached for so long that it ends without their answer.
+    case withdraw(ID<Order>, lapses: Bool = false)
 }
 
 /// A charge of a mandate whose payment is stored.
@@ -57,6 +59,22 @@ extension ManagedSubscriptionLedger {
         }
     }
 
+    /// Ends a subscription for which no provider was reached for 30 days, also by a charge that may have been sent.
+    ///
+    /// The charge is withdrawn, or asked about, as soon as its provider answers; its money goes back.
+    func lapse(_ id: ID<Subscription>) throws {
+        guard let user = try tx.managedSubscriptions.find(id)?.subscription.user else { return }
+        try tx.users.lock(user)
+        guard let standing = try lock(id), let order = standing.openOrder, try unsentCharge(of: order) != nil else {
+            return
+        }
+        var free = standing.facts
+        free.isCharging = false
+        let isHeld = try tx.billingHold.find() != nil
+        guard standing.subscription.act(at: log.now, free, settings, isHeld: isHeld) == .end(.lapsed) else { return }
+        try end(standing, .lapsed, at: log.now)
+    }
+
     private func hasAccount(_ subscription: ManagedSubscription) -> Bool {
         entitlements.registry[subscription.account] != nil
     }
@@ -72,8 +90,12 @@ extension ManagedSubscriptionLedger {
         var free = standing.facts
         free.isCharging = false
         switch subscription.act(at: log.now, free, settings, isHeld: isHeld) {
-        case .end: return .withdraw(order.id)
-        case .wait where isHeld || subscription.isStoppedByDispute: return .done
+        case .end(let reason): return .withdraw(order.id, lapses: reason == .lapsed)
+        case .wait(let next) where isHeld || subscription.isStoppedByDispute:
+            var waiting = standing
+            waiting.record.dueAt = next
+            if waiting.record != standing.record { try tx.managedSubscriptions.update(waiting.record) }
+            return .done
         case .wait, .begin, .tryAgain: break
         }
         guard let mandate = try charge.mandate.flatMap({ try tx.mandates.find($0) }), mandate.state == .active else {

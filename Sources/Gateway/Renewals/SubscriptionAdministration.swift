@@ -69,13 +69,19 @@ extension SubscriptionActs {
 
     /// Tries a refused renewal again now, also after a refusal that time does not heal.
     ///
-    /// - Throws: `subscriptionIs` where no renewal is refused, `rateLimited` within 60 s of the last one.
+    /// - Throws: `subscriptionIs` where no renewal is refused, or after 15 tries, `rateLimited` within 60 s of the last
+    ///   one.
     package func retry(_ id: String, context: CallContext) async throws(GatewayError) -> SubscriptionSnapshot {
         let snapshot = try await act(id, by: .admin, context) { managed, standing in
             guard standing.subscription.failedAt != nil, standing.openOrder != nil, !standing.facts.isCharging else {
                 throw GatewayError.subscriptionIs(
                     standing.subscription.status(at: managed.log.now, standing.facts),
                     reason: "no refused renewal waits for another try")
+            }
+            guard standing.subscription.tries < BillingSettings.mostTries else {
+                throw GatewayError.subscriptionIs(
+                    standing.subscription.status(at: managed.log.now, standing.facts),
+                    reason: "after \(BillingSettings.mostTries) tries only the payer can pay it")
             }
             if let last = standing.record.retriedAt, managed.log.now < last.adding(seconds: Self.retryInterval) {
                 throw GatewayError.rateLimited(

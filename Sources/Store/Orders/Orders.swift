@@ -62,19 +62,25 @@ extension OrderQueries {
     }
 
     /// Returns whether an order has expired, by business time.
+    ///
+    /// A renewal's order never does: only its subscription closes it.
     package func hasExpired(_ order: ID<Order>, at now: Timestamp) throws(StoreError) -> Bool {
-        try !db.rows("SELECT id FROM orders WHERE id = ? AND expires_at <= \(db.dialect.businessClock)", [order, now])
-            .isEmpty
+        try db.row(
+            """
+            SELECT id FROM orders
+            WHERE id = ? AND origin <> 'renewal' AND expires_at <= \(db.dialect.businessClock)
+            """, order, now) != nil
     }
 
-    /// Counts a user's open orders up to a limit.
+    /// Counts a user's open orders up to a limit; orders of renewals, which a user does not make, are left out.
     package func countOpen(
         of user: ID<User>, at now: Timestamp, upTo limit: Int64
     ) throws(StoreError) -> DeferredResult<Int64> {
         try db.deferredRows(
             """
             SELECT COUNT(*) AS n FROM (
-                SELECT id FROM orders WHERE user_id = ? AND state = 'open' AND expires_at > ? LIMIT ?) o
+                SELECT id FROM orders
+                WHERE user_id = ? AND state = 'open' AND expires_at > ? AND origin <> 'renewal' LIMIT ?) o
             """, user, now, limit
         ).map { rows throws(StoreError) in try rows.first?.int("n") ?? 0 }
     }

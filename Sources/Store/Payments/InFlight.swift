@@ -15,8 +15,8 @@ extension PaymentQueries {
     ///
     /// No query is made about contracts of a store, whose purchases arrive by themselves; about pending payments of an
     /// order that is no longer open, after `hanging` seconds; about payments of an expired order, which the job that
-    /// closes the order checks; and about payments that were never opened at the provider, which belong to their
-    /// request, because a query would close them there.
+    /// closes the order checks (a renewal's order does not expire); and about payments that were never opened at the
+    /// provider, which belong to their request, because a query would close them there.
     ///
     /// - Parameter hanging: the number of seconds after its start for which a pending payment of an order that is not
     ///   open is queried.
@@ -28,8 +28,8 @@ extension PaymentQueries {
             """
             SELECT p.id, p.look_at, p.created_at, \(db.dialect.businessClock) AS now,
                 CASE WHEN p.offers IS NOT NULL OR \(isHanging) THEN 1 ELSE 0 END AS is_over,
-                CASE WHEN p.state <> 'created' AND (o.state <> 'open' OR o.expires_at > \(db.dialect.businessClock)) THEN 1 ELSE 0
-                    END AS is_asked
+                CASE WHEN p.state <> 'created' AND (o.state <> 'open' OR o.origin = 'renewal'
+                    OR o.expires_at > \(db.dialect.businessClock)) THEN 1 ELSE 0 END AS is_asked
             FROM payments p\(db.dialect.indexed(by: "payments_to_look_at")) JOIN orders o ON o.id = p.order_id
             WHERE p.state IN ('created', 'pending', 'unknown') AND p.look_at <= \(db.dialect.businessClock)
             ORDER BY p.look_at LIMIT ?
