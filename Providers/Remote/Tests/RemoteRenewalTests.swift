@@ -280,6 +280,47 @@ struct RemoteRenewalTests {
     }
 
     @Test(arguments: TestEngine.allCases)
+    func `paid by its payer without a mandate, a period is the last`(engine: TestEngine) async throws {
+        try await withScript(on: engine) { club, plugin in
+            let held = try await club.begin()
+            try await club.notify("mandate", #""subscription_id":"\#(held.id)","status":"ended""#)
+            try await club.advance(to: held.expires_at.adding(seconds: 30))
+            #expect(try await club.find(held.id).renewal.refusal == .hard)
+            let wish = RetryRequest(
+                platform: .web, currency: nil, provider: nil, accept: ContractType.base, returnURL: nil)
+            let contract = try await club.gateway.subscriptionActs.pay(
+                held.id.rawValue, wish, by: .user(GatewayFixture.user("alice")), context: .test)
+            let payment = try club.desk.payment(contract)
+            try await club.notify(
+                "payment",
+                #""payment_id":"\#(payment)","status":"succeeded","amount":{"value":3990,"currency":"CNY"}"#)
+            let paid = try await club.find(held.id)
+            #expect(paid.status == .active && paid.renewal.period_index == 1)
+            #expect(!paid.will_renew && paid.renewal.cancel_at_period_end)
+            try await club.advance(to: paid.expires_at.adding(seconds: 30))
+            let over = try await club.find(held.id)
+            #expect(over.status == .expired && over.renewal.end_reason == "mandate_ended")
+            #expect(try club.asked(plugin, "mandates/charge").isEmpty)
+        }
+    }
+
+    @Test(arguments: TestEngine.allCases)
+    func `a mandate that comes after the end is revoked`(engine: TestEngine) async throws {
+        try await withScript(on: engine) { club, plugin in
+            let held = try await club.begin(mandate: nil)
+            try await club.advance(to: held.expires_at.adding(seconds: 5))
+            #expect(try await club.find(held.id).renewal.end_reason == "mandate_ended")
+            for _ in 0..<2 {
+                try await club.notify(
+                    "mandate", #""subscription_id":"\#(held.id)","status":"made","mandate":{"reference":"M-5"}"#)
+            }
+            try await club.advance(120)
+            #expect(try club.asked(plugin, "mandates/revoke") == ["M-5"])
+            #expect(try await club.desk.count("mandates WHERE state = 'revoked'") == 1)
+        }
+    }
+
+    @Test(arguments: TestEngine.allCases)
     func `a cancelled subscription's mandate is revoked until the plugin says so`(engine: TestEngine) async throws {
         try await withScript(on: engine) { club, plugin in
             let held = try await club.begin()

@@ -26,7 +26,8 @@ extension ManagedSubscription {
         case .pending: return .scheduled
         case .ended:
             if facts.isRevoked { return .revoked }
-            return now < expiresAt ? .active : .expired
+            guard now < expiresAt else { return .expired }
+            return facts.isSuspended ? .suspended : .active
         case .running:
             if facts.isRevoked { return .revoked }
             if facts.isSuspended { return .suspended }

@@ -149,7 +149,11 @@ package struct SubscriptionRebuild: Sendable, Equatable {
     ) throws(Fault) -> PaidPeriod {
         guard built?.state == .running else { throw .impossible }
         var made = ManagedSubscription.ChangeCause.renewed
-        let period = try begun(.renewal, facts) { made = $0.renew(paidAt: now) }
+        let period = try begun(.renewal, facts) {
+            made = $0.renew(paidAt: now)
+            // Paid by the payer, who left no mandate for the next period.
+            if let cancellation = facts.cancellation { $0.cancellation = cancellation }
+        }
         guard made == cause else { throw .otherRenewal }
         // A changed plan has its own price.
         if cause == .changed { priceChange = nil }

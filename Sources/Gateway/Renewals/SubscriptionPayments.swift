@@ -55,16 +55,18 @@ extension ManagedSubscriptionLedger {
         }
         if let mandate {
             try keep(mandate, for: standing.subscription)
-        } else if order.origin != .renewal && !hadMandate {
-            // Paid and given, but nothing can be charged afterwards.
-            standing.subscription.cancellation = .mandateEnded
+        } else if !hadMandate, try tx.payments.find(payment.id).value()?.mandate == nil {
+            // Paid and given by the payer, but nothing can be charged afterwards.
+            standing.subscription.cancellation = standing.subscription.cancellation ?? .mandateEnded
         }
         let begun = standing.subscription
         try tx.orders.setPeriod(from: begun.periodStart, to: begun.periodEnd, of: order.id)
         if cause == .started, let overlap = try overlap(of: begun) {
             standing.subscription.cancellation = overlap
         }
-        if cause == .started { facts.cancellation = standing.subscription.cancellation }
+        if cause == .started || standing.subscription.cancellation == .mandateEnded {
+            facts.cancellation = standing.subscription.cancellation
+        }
         try save(standing, cause, facts, revocation: .some(nil), suspended: false)
         if standing.subscription.cancellation == .replaced { try announceOverlap(standing) }
     }

@@ -11,6 +11,8 @@ extension ManagedSubscriptionLedger {
         let isStopped = try tx.managedSubscriptions.isDisputed(period.subscription)
         if isStopped != wasStopped {
             standing.subscription.followDisputes(stopped: isStopped, at: log.now, settings)
+            // A charge that was not sent before the dispute goes on with the job.
+            if !isStopped, standing.facts.isCharging { try actNow(period.subscription) }
         }
         guard try tx.managedSubscriptions.newestPaidOrder(of: period.subscription) == order.id else {
             // An older period's: nothing that is owned changes.
@@ -21,7 +23,9 @@ extension ManagedSubscriptionLedger {
             return try revoke(standing, reason, order)
         }
         // An admin's revocation stays.
-        if let taken = standing.grant?.revocation, taken.reason != .admin { return try reinstate(standing, order) }
+        if let taken = standing.grant?.revocation, taken.reason != .admin {
+            return try reinstate(standing, order, suspended: effect.isSuspended)
+        }
         guard effect.isSuspended != standing.facts.isSuspended || isStopped != wasStopped else { return }
         var facts = facts(of: order, standing)
         facts.isSuspended = effect.isSuspended
@@ -56,12 +60,15 @@ extension ManagedSubscriptionLedger {
     }
 
     /// Gives the access back that a refund that failed, or a dispute that was won after all, had taken.
-    private func reinstate(_ found: Standing, _ order: Order) throws {
+    ///
+    /// - Parameter isSuspended: true while a dispute is open, as after one that was lost and is opened again.
+    private func reinstate(_ found: Standing, _ order: Order, suspended isSuspended: Bool) throws {
         var standing = found
         standing.subscription.reinstate()
         var facts = facts(of: order, standing)
-        (facts.isRestored, facts.isSuspended) = (true, false)
-        try save(standing, .reinstated, facts, revocation: .some(nil), suspended: false)
+        (facts.isRestored, facts.isSuspended) = (true, isSuspended)
+        try save(
+            standing, isSuspended ? .suspended : .reinstated, facts, revocation: .some(nil), suspended: isSuspended)
     }
 
     // MARK: Ends
