@@ -74,18 +74,25 @@ struct OrderWriter {
         if let managed, managed.isTrial {
             let setup = try settlement.managed.intendTrial(order, RetryRequest(request))
             try settlement.log.emit(.orderOpened, OrderSnapshot(made: order, timeline: [opened]))
+            try Self.refuseMore(than: waiting)
             return .setup(order.id, setup)
         }
         let (intent, intended) = try intend(order, on: account, for: RetryRequest(request), sealedBy: keyRing)
         try settlement.log.emit(
             .orderOpened, OrderSnapshot(made: order, payment: intent.payment, timeline: [opened, intended]))
-        // The count was requested before this order was inserted, and is read only now, so that it costs no round trip
-        // of its own.
-        guard try waiting.value() < Self.openOrders else {
-            throw GatewayError.conflict(
-                reason: "a user has at most \(Self.openOrders) open orders; pay or cancel one of them")
-        }
+        try Self.refuseMore(than: waiting)
         return .payment(order.id, intent)
+    }
+
+    /// Refuses an order beside too many open ones.
+    ///
+    /// - Parameter waiting: their count, which was requested before this order was inserted and is read last, so that it
+    ///   costs no round trip of its own.
+    private static func refuseMore(than waiting: DeferredResult<Int64>) throws {
+        guard try waiting.value() < openOrders else {
+            throw GatewayError.conflict(
+                reason: "a user has at most \(openOrders) open orders; pay or cancel one of them")
+        }
     }
 
     /// Writes the durable intent of a payment, before its provider is called.

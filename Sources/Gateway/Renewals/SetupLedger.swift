@@ -61,8 +61,16 @@ extension ManagedSubscriptionLedger {
         }
         let kept = try keep(mandate, for: standing.subscription)
         _ = try tx.setups.move(setup.id, from: setup.state, to: .succeeded, mandate: kept)
+        try take(&standing)
+    }
+
+    /// Goes on with a mandate that replaces the one before, or comes after the money.
+    private func take(_ standing: inout Standing) throws {
         standing.subscription.takeMandate(at: log.now)
         try save(standing, .paymentMethod)
+        let subscription = standing.subscription
+        // A store's that has begun meanwhile was not followed, because this one was to end anyway.
+        try followStore(of: subscription.user, subscription.environment, group: subscription.stackGroup)
     }
 
     private func beginTrial(_ setup: SetupRecord, _ mandate: ProviderMandate, _ found: Standing) throws {
@@ -73,24 +81,25 @@ extension ManagedSubscriptionLedger {
         else {
             return try refuseTrial(setup, mandate, standing, reason: nil)
         }
+        let group = subscription.stackGroup
         let isRunning =
             try tx.managedSubscriptions.findRunning(
-                of: subscription.user, subscription.environment, group: subscription.stackGroup) != nil
+                of: subscription.user, subscription.environment, group: group) != nil
         guard !isRunning else { return try refuseTrial(setup, mandate, standing, reason: "duplicate") }
+        // Asked again: the user may have bought something of the group since the checkout.
+        let isEligible = try TrialDays(of: subscription.user, subscription.environment, billing.secrets, in: tx)
+            .isEligible(for: group)
         let claims = TrialClaims(secrets: billing.secrets)
         let byUser = claims.claim(of: subscription.user, subscription)
-        let byInstrument = mandate.fingerprint.map {
-            claims.claim(ofInstrument: $0, at: subscription.account, subscription)
-        }
-        if let byInstrument, try tx.managedSubscriptions.isClaimed(byInstrument) {
-            // The next checkout of this user has no trial.
-            _ = try tx.managedSubscriptions.claimTrial(byUser)
+        let kind = entitlements.registry[subscription.account]?.manifest.kind ?? subscription.account.rawValue
+        let byInstrument = mandate.fingerprint.map { claims.claim(ofInstrument: $0, at: kind, subscription) }
+        // Claimed by the user in any case, so that the next checkout has no trial. Of two who give the same instrument at
+        // once, the constraint lets one claim it.
+        guard try tx.managedSubscriptions.claimTrial(byUser), isEligible,
+            try byInstrument.map({ try tx.managedSubscriptions.claimTrial($0) }) ?? true
+        else {
             return try refuseTrial(setup, mandate, standing, reason: "trial_used")
         }
-        guard try tx.managedSubscriptions.claimTrial(byUser) else {
-            return try refuseTrial(setup, mandate, standing, reason: "trial_used")
-        }
-        if let byInstrument { _ = try tx.managedSubscriptions.claimTrial(byInstrument) }
         let kept = try keep(mandate, for: subscription)
         _ = try tx.setups.move(setup.id, from: setup.state, to: .succeeded, mandate: kept)
         standing.subscription.beginTrial(at: log.now)
@@ -146,12 +155,17 @@ extension ManagedSubscriptionLedger {
         switch report.event {
         case .made(let mandate):
             // A late one repairs a subscription that was paid without it, while its period runs.
-            guard standing.subscription.state == .running,
-                try tx.mandates.findActive(of: report.subscription) == nil
-            else { return true }
-            try keep(mandate, for: standing.subscription)
-            standing.subscription.takeMandate(at: log.now)
-            try save(standing, .paymentMethod)
+            switch standing.subscription.state {
+            case .running:
+                guard try tx.mandates.findActive(of: report.subscription) == nil else { return true }
+                try keep(mandate, for: standing.subscription)
+                try take(&standing)
+            case .ended:
+                let known = try tx.mandates.list(of: report.subscription).map { try billing.secrets.open($0) }
+                guard !known.contains(where: { $0.reference == mandate.reference }) else { return true }
+                try revoke(try keep(mandate, for: standing.subscription, isActive: false))
+            case .pending: return true
+            }
         case .ended(let reference):
             try endMandate(of: &standing) { reference == nil || $0.reference == reference }
         case .customerDeleted(let customer):
@@ -181,10 +195,11 @@ struct TrialClaims {
         claim(.user, user.rawValue, subscription)
     }
 
+    /// - Parameter kind: the kind of provider whose fingerprint it is, at whichever of its accounts.
     func claim(
-        ofInstrument fingerprint: String, at account: AccountID, _ subscription: ManagedSubscription
+        ofInstrument fingerprint: String, at kind: String, _ subscription: ManagedSubscription
     ) -> TrialClaim {
-        claim(.instrument, "\(account.rawValue)/\(fingerprint)", subscription)
+        claim(.instrument, "\(kind)/\(fingerprint)", subscription)
     }
 
     private func claim(_ kind: TrialClaim.Kind, _ text: String, _ subscription: ManagedSubscription) -> TrialClaim {
