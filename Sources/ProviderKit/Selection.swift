@@ -9,6 +9,10 @@ package struct SelectionNeed: Sendable {
     package var sellsOnePeriod: Bool
     /// True where Paydesk renews the subscription, so that the account has to charge mandates.
     package var isManaged = false
+    /// The one that renews the subscription of an order, which stays as it began; nil while that is open.
+    package var renewer: Renewer?
+    /// The only account that may be selected; nil for any.
+    package var account: AccountID?
     package var hasAppleProducts: Bool
     package var quantity: Int64
     package var amount: Money
@@ -22,6 +26,11 @@ package struct SelectionNeed: Sendable {
     package var environment: Environment?
     /// True where Apple leaves the sale of the SKU to others: it is physical, or sold outside of the App Store.
     package var mayLeaveStore = false
+
+    /// The one that renews a subscription.
+    package enum Renewer: Sendable {
+        case store, paydesk
+    }
 
     package init(
         sku: String, kind: SKU.Kind, sellsOnePeriod: Bool, hasAppleProducts: Bool, quantity: Int64, amount: Money,
@@ -116,12 +125,18 @@ package enum Selection {
         func allows<Element: Equatable>(_ list: [Element], _ element: Element) -> Bool {
             list.isEmpty || list.contains(element)
         }
-        let isNamed = need.provider.map { $0 == account.id.rawValue || $0 == manifest.kind } ?? true
+        let isNamed =
+            (need.provider.map { $0 == account.id.rawValue || $0 == manifest.kind } ?? true)
+            && (need.account.map { $0 == account.id } ?? true)
         let isWithin = need.amount.value >= (routing.min ?? 0) && need.amount.value <= (routing.max ?? .max)
         let isCharged = whateverAmount || account.provider.amountFault(need.amount) == nil
+        let charges = need.isManaged && chargesMandates(account.provider)
         let renews =
-            need.kind != .subscription || manifest.recurring || need.sellsOnePeriod
-            || (need.isManaged && chargesMandates(account.provider))
+            switch need.renewer {
+            case .store: manifest.recurring
+            case .paydesk: !manifest.recurring && charges
+            case nil: need.kind != .subscription || manifest.recurring || need.sellsOnePeriod || charges
+            }
         let asked = account.provider.contractTypes.intersection(need.accepts)
         let fitting = asked.filter { $0.fits(need.platform) }
         let rules: [(SelectionRefusal, Bool)] = [

@@ -78,7 +78,7 @@ package struct PaymentContract: Sendable, Equatable {
     /// The address at which the SVG of a `qr` contract is served.
     package let qrImageURL: String?
     /// The part about the renewals by Paydesk; nil for other contracts.
-    package let renewal: RecurringContract?
+    package private(set) var renewal: RecurringContract?
 
     package init(
         order: ID<Order>, payment: ID<Payment>?, provider: AccountID?, status: Payment.State, recurring: Bool,
@@ -97,6 +97,13 @@ package struct PaymentContract: Sendable, Equatable {
         self.instruction = instruction
         self.qrImageURL = qrImageURL
         self.renewal = renewal
+    }
+
+    /// Returns this contract with the terms of renewals in a language, `en` or `zh-Hans`.
+    package func speaking(_ language: String) -> PaymentContract {
+        var spoken = self
+        spoken.renewal = renewal?.speaking(language)
+        return spoken
     }
 }
 

@@ -9,7 +9,7 @@ package struct RecurringContract: Sendable, Equatable {
     package let nextChargeAt: Timestamp
     package let nextAmount: Money
     /// The sentence to which the payer agrees.
-    package let terms: String
+    package private(set) var terms: String
 
     package init(
         setup: ID<Setup>?, period: BillingPeriod, trialDays: Int64, nextChargeAt: Timestamp, nextAmount: Money,
@@ -21,6 +21,14 @@ package struct RecurringContract: Sendable, Equatable {
         self.nextChargeAt = nextChargeAt
         self.nextAmount = nextAmount
         self.terms = terms
+    }
+
+    /// Returns this contract with its terms in a language, `en` or `zh-Hans`.
+    package func speaking(_ language: String) -> RecurringContract {
+        var spoken = self
+        spoken.terms = RecurringTerms.text(
+            nextAmount, every: period, trialDays: trialDays, firstChargeAt: nextChargeAt, language: language)
+        return spoken
     }
 }
 

@@ -48,7 +48,7 @@ package struct Cashier: Sendable {
         case .payment(let order, let intent):
             let attempt = CheckoutAttempt(
                 order: order, request: RetryRequest(request), context: context, isCheckout: true)
-            return try await openPayment(intent, attempt, at: candidates)
+            return try await openPayment(intent, attempt, at: candidates.renewingAlike)
         }
     }
 
@@ -121,13 +121,11 @@ package struct Cashier: Sendable {
 
     /// Opens a payment on session for the open order of a renewal, at the subscription's own account.
     func payRenewal(
-        _ order: ID<Order>, at account: AccountID, _ request: RetryRequest, user: ExternalUserID?, context: CallContext
+        _ order: ID<Order>, _ request: RetryRequest, user: ExternalUserID?, context: CallContext
     ) async throws(GatewayError) -> PaymentContract {
         try check(request)
         guard let user, let found = try await store.read({ db in try db.orders.find(order) }), found.state == .open
         else { throw .orderNotOpen }
-        var request = request
-        request.provider = account.rawValue
         return try await attempt(found, request, user: user, context: context)
     }
 

@@ -47,6 +47,11 @@ package struct CheckoutRequest: Sendable {
     }
 }
 
+extension CheckoutRequest {
+    /// Returns the first of the caller's languages in which there are terms of subscriptions; nil for none.
+    package static func termsLanguage(of languages: [String]) -> String? { SubscriptionLanguage.first(of: languages) }
+}
+
 /// A request for another attempt to pay an open order.
 package struct RetryRequest: Sendable {
     package var platform: Platform

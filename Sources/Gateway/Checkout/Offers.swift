@@ -103,7 +103,18 @@ struct Offers: Sendable {
             accepts: needsApple ? request.accept.intersection([.appleIAP]) : request.accept, provider: request.provider,
             user: user.rawValue)
         if order.external != nil { need.sellOutside(in: order.environment) }
+        if let period = order.period {
+            (need.isManaged, need.renewer) = (true, .paydesk)
+            // The mandate that a payment leaves is charged at the subscription's account.
+            if order.origin == .renewal { need.account = try await account(of: period.subscription) }
+        } else if need.isManaged {
+            need.renewer = .store
+        }
         return candidates(for: need, with: overrides)
+    }
+
+    private func account(of subscription: ID<Subscription>) async throws(GatewayError) -> AccountID? {
+        try await store.read { db in try db.managedSubscriptions.find(subscription)?.subscription.account }
     }
 
     /// Selects the accounts that can take a payment now, or the reason why each cannot.
@@ -160,6 +171,16 @@ extension SelectionNeed {
 
 /// The accounts that a payment may try, best first; where there is none, the reason of each.
 struct CandidateAccounts: Sendable {
+    /// The accounts whose provider renews as that of the first does, or does not, where the SKU's renewals depend on it.
+    ///
+    /// The order of a managed SKU begins a subscription of Paydesk's, or awaits the store's.
+    var renewingAlike: CandidateAccounts {
+        guard need.isManaged, let first = accounts.first else { return self }
+        var alike = self
+        alike.accounts.removeAll { $0.manifest.recurring != first.manifest.recurring }
+        return alike
+    }
+
     var accounts: [ConfiguredAccount]
     let need: SelectionNeed
     /// True where every possible account is unhealthy, so that they are tried all the same.

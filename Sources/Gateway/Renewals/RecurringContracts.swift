@@ -1,4 +1,4 @@
-import Domain
+package import Domain
 import Store
 
 extension RecurringContract {
@@ -36,6 +36,15 @@ enum SubscriptionLanguage {
     }
 
     static func of(_ locale: String?) -> String { locale?.lowercased().hasPrefix("zh") == true ? "zh-Hans" : "en" }
+}
+
+extension PaymentContract {
+    /// Returns this contract with its terms in the first of the caller's languages that Paydesk has.
+    ///
+    /// Without one of them they stay in the language of the subscription.
+    package func speaking(_ languages: [String]) -> PaymentContract {
+        SubscriptionLanguage.first(of: languages).map { speaking(SubscriptionLanguage.of($0)) } ?? self
+    }
 }
 
 extension Contracts {

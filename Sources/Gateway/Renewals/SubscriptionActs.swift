@@ -46,8 +46,8 @@ package struct SubscriptionActs: Sendable {
                 changed.subscription.cancellation = .canceled
                 return try managed.save(changed, .cancelRequested)
             }
-            let end = standing.facts.hasOpenOrder ? managed.log.now : standing.subscription.periodEnd
-            try managed.end(standing, .canceled, at: end)
+            let goesOn = standing.subscription.isUndecided(standing.facts)
+            try managed.end(standing, .canceled, at: goesOn ? managed.log.now : standing.subscription.periodEnd)
         }
     }
 
@@ -99,12 +99,16 @@ package struct SubscriptionActs: Sendable {
     }
 
     /// Opens a set-up that replaces the payment method; an open one with the same wishes is answered again.
+    ///
+    /// - Throws: those of ``cancel(_:by:context:)``; `noProviderAvailable` where the client accepts no contract type of
+    ///   the subscription's account.
     package func replacePaymentMethod(
         _ id: String, _ request: RetryRequest, by actor: SubscriptionActor, context: CallContext
     ) async throws(GatewayError) -> PaymentContract {
         try cashier.check(request)
         for _ in 0..<2 {
             let found = try await running(id, by: actor)
+            try requireContract(for: request, at: found.subscription.account)
             guard let open = try await openSetup(of: found.subscription.id) else { break }
             let isSame =
                 open.setup.platform == request.platform && open.setup.accepts == request.accept
@@ -125,6 +129,14 @@ package struct SubscriptionActs: Sendable {
                 .replace, standing.subscription, nil, request, until: settlement.now.adding(seconds: 86_400))
         }
         return try await setups.open(intent, audit: context.audit)
+    }
+
+    /// - Throws: `noProviderAvailable` where the client accepts no contract type of an account.
+    private func requireContract(for request: RetryRequest, at account: AccountID) throws(GatewayError) {
+        guard let provider = settlements.providers.registry[account]?.provider else { return }
+        let fitting = provider.contractTypes.intersection(request.accept).filter { $0.fits(request.platform) }
+        guard fitting.isEmpty else { return }
+        throw .noProvider(NoProvider(reason: .accept, accounts: []))
     }
 
     /// The contract of the open set-up that replaces the payment method.
@@ -155,8 +167,7 @@ package struct SubscriptionActs: Sendable {
                 try db.users.findExternalID(found.subscription.user)
             })
         else { throw .unknown(.subscription, id) }
-        return try await cashier.payRenewal(
-            order, at: found.subscription.account, request, user: ExternalUserID(user), context: context)
+        return try await cashier.payRenewal(order, request, user: ExternalUserID(user), context: context)
     }
 
     // MARK: Reading
@@ -277,6 +288,9 @@ extension ManagedSubscriptionLedger {
         guard let price = sku.prices.first(where: { $0.currency == subscription.price.currency }) else {
             throw GatewayError.invalidRequest(
                 field: "currency", reason: "\(id) has no price in the subscription's currency")
+        }
+        guard entitlements.registry[subscription.account]?.provider.amountFault(price) == nil else {
+            throw GatewayError.invalidRequest(field: "sku", reason: "cannot be charged through this account")
         }
         var terms = sku.terms(days: nil, quantity: 1)
         if let locale = subscription.locale { terms.name = sku.localized(for: [locale]).name }

@@ -54,14 +54,8 @@ package struct SubscriptionImport: Sendable {
     package func run(
         _ imported: ImportedSubscription, isDry: Bool, context: CallContext
     ) async throws(GatewayError) -> SubscriptionSnapshot {
+        if let known = try await known(imported) { return known }
         let checked = try await check(imported)
-        let known = try await settlements.store.read { db in
-            try db.managedSubscriptions.find(at: checked.account.id, external: imported.externalID)
-        }
-        if let known {
-            let now = settlements.time.now
-            return try await settlements.store.read { db in try ManagedSnapshots.load(known, from: db, at: now) }
-        }
         let id: ID<Subscription> = settlements.ids.make()
         let mandate = try await verify(imported, id, at: checked.account)
         if isDry {
@@ -71,6 +65,17 @@ package struct SubscriptionImport: Sendable {
         }
         return try await settlements.run(context.audit) { settlement in
             try Self.write(imported, checked, id, mandate, settlement)
+        }
+    }
+
+    /// The subscription that was imported under the same id before, whatever has become of it since.
+    private func known(_ imported: ImportedSubscription) async throws(GatewayError) -> SubscriptionSnapshot? {
+        guard let account = AccountID(imported.account) else { return nil }
+        let now = settlements.time.now
+        return try await settlements.store.read { db in
+            try db.managedSubscriptions.find(at: account, external: imported.externalID).map {
+                try ManagedSnapshots.load($0, from: db, at: now)
+            }
         }
     }
 

@@ -84,8 +84,8 @@ struct CheckoutRoutes {
         }
         var request = try call.decode(CheckoutFields.self).request(gateway)
         request.payerAddress = call.payerAddress
-        // Terms of a subscription are in the language of the call where the body names none.
-        request.termsLocale = request.locale ?? call.languages.first
+        // Terms of a subscription are in a language of the call where the body names none.
+        request.termsLocale = request.locale ?? CheckoutRequest.termsLanguage(of: call.languages)
         return try .json(try await gateway.cashier.open(request, user: call.user, context: call.context))
     }
 

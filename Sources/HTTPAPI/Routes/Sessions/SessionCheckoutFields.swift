@@ -25,7 +25,7 @@ struct SessionCheckoutFields: Decodable {
             accept: try accept.map { types throws(GatewayError) in try CheckoutFields.accept(types) },
             returnURL: return_url)
         fields.locale = try locale.map(CheckoutFields.locale)
-        fields.termsLocale = call.languages.first
+        fields.termsLocale = CheckoutRequest.termsLanguage(of: call.languages)
         fields.metadata = metadata
         fields.storefront = storefront
         fields.wallet = try PayerFields.wallet(payer, app: app_id)

@@ -68,7 +68,7 @@ struct SubscriptionRoutes {
             act(
                 "replacePaymentMethod", "payment-method", "Replaces the payment method", body: .retry,
                 answers: .contract,
-                refuses: [.requestInProgress, .providerUnavailable], replacePaymentMethod),
+                refuses: [.requestInProgress, .noProviderAvailable, .providerUnavailable], replacePaymentMethod),
             act(
                 "paySubscription", "pay", "Pays a refused renewal", body: .retry, answers: .contract,
                 refuses: CheckoutRoutes.refusals + [.requestInProgress], pay),
@@ -184,9 +184,9 @@ struct SubscriptionRoutes {
     private func replacePaymentMethod(_ call: Call) async throws(GatewayError) -> Answer {
         try await requireRunning(call)
         let request = try request(call)
-        return try .json(
-            try await gateway.subscriptionActs.replacePaymentMethod(
-                call.parameter("id"), request, by: .user(call.user), context: call.context))
+        let contract = try await gateway.subscriptionActs.replacePaymentMethod(
+            call.parameter("id"), request, by: .user(call.user), context: call.context)
+        return try .json(contract.speaking(call.languages))
     }
 
     /// Reads the body of an attempt; a portal's session may return to its own page.
@@ -200,16 +200,17 @@ struct SubscriptionRoutes {
     }
 
     private func readPaymentMethod(_ call: Call) async throws(GatewayError) -> Answer {
-        try .json(
-            try await gateway.subscriptionActs.paymentMethodContract(call.parameter("id"), by: .user(call.user)))
+        let contract = try await gateway.subscriptionActs.paymentMethodContract(
+            call.parameter("id"), by: .user(call.user))
+        return try .json(contract.speaking(call.languages))
     }
 
     private func pay(_ call: Call) async throws(GatewayError) -> Answer {
         try await requireRunning(call)
         let request = try request(call)
-        return try .json(
-            try await gateway.subscriptionActs.pay(
-                call.parameter("id"), request, by: .user(call.user), context: call.context))
+        let contract = try await gateway.subscriptionActs.pay(
+            call.parameter("id"), request, by: .user(call.user), context: call.context)
+        return try .json(contract.speaking(call.languages))
     }
 
     private func cancelForUser(_ call: Call) async throws(GatewayError) -> Answer {
