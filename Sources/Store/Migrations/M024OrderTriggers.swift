@@ -10,10 +10,25 @@ extension Migrations {
 /// triggers, too.
 struct OrderTriggers {
     let dialect: Dialect
+    /// True to leave trials and imported subscriptions out of the sums (``Migrations/salesOnly``).
+    var countsSalesOnly = false
 
     var statements: [String] {
-        placing + summing(orders: ["paid_at", "paid_by", "charged", "charged_currency", "currency", "environment"])
-            + summingOfMoneyBack
+        placing + summing(orders: Self.summed) + summingOfMoneyBack
+    }
+
+    /// The columns of an order whose change can move it to another sum.
+    private static let summed = ["paid_at", "paid_by", "charged", "charged_currency", "currency", "environment"]
+
+    /// Replaces the triggers of orders that maintain the sums.
+    var summingAgain: [String] {
+        let statements = summing(orders: Self.summed)
+        switch dialect {
+        case .sqlite: return ["DROP TRIGGER orders_are_summed", "DROP TRIGGER orders_are_summed_anew"] + statements
+        case .postgres:
+            return statements.filter { $0.hasPrefix("CREATE FUNCTION") }
+                .map { $0.replacing("CREATE FUNCTION", with: "CREATE OR REPLACE FUNCTION", maxReplacements: 1) }
+        }
     }
 
     // MARK: Places
@@ -126,7 +141,7 @@ struct OrderTriggers {
         """
         SELECT \(row).created_at / 86400 AS day, COALESCE(\(row).currency, \(row).charged_currency, '') AS currency,
             \(sign) AS opened, 0 AS paid, 0 AS charged, 0 AS refunded
-        WHERE \(row).environment = 'Production'
+        WHERE \(row).environment = 'Production'\(countsSalesOnly ? " AND \(Migrations.isSale(row))" : "")
         """
     }
 
@@ -135,7 +150,8 @@ struct OrderTriggers {
         SELECT \(row).paid_at / 86400, COALESCE(\(row).charged_currency, p.currency, \(row).currency, ''), 0, \(sign),
             \(sign) * COALESCE(\(row).charged, p.captured, 0), 0
         FROM (SELECT 1 AS one) AS o LEFT JOIN payments p ON p.id = \(row).paid_by
-        WHERE \(row).environment = 'Production' AND \(row).paid_at IS NOT NULL
+        WHERE \(row).environment = 'Production' AND \(row).paid_at IS NOT NULL\(countsSalesOnly
+            ? " AND \(Migrations.isSale(row))" : "")
         """
     }
 

@@ -19,12 +19,12 @@ extension InvariantRule {
     private static let sums = """
         SELECT o.created_at / 86400 AS day, COALESCE(o.currency, o.charged_currency, '') AS currency, 1 AS opened,
             0 AS paid, 0 AS charged, 0 AS refunded
-        FROM orders o WHERE o.environment = 'Production'
+        FROM orders o WHERE o.environment = 'Production' AND \(Migrations.isSale("o"))
         UNION ALL
         SELECT o.paid_at / 86400, COALESCE(o.charged_currency, p.currency, o.currency, ''), 0, 1,
             COALESCE(o.charged, p.captured, 0), 0
         FROM orders o LEFT JOIN payments p ON p.id = o.paid_by
-        WHERE o.environment = 'Production' AND o.paid_at IS NOT NULL
+        WHERE o.environment = 'Production' AND o.paid_at IS NOT NULL AND \(Migrations.isSale("o"))
         UNION ALL
         SELECT o.returned_at / 86400, o.charged_currency, 0, 0, 0, o.returned FROM orders o
         WHERE o.environment = 'Production' AND o.returned_at IS NOT NULL AND o.charged_currency IS NOT NULL

@@ -45,7 +45,8 @@ extension ReportQueries {
             (
                 Self.part(
                     step, "o.created_at", "COALESCE(o.currency, o.charged_currency, '')", ["1", "0", "0", "0", "0"],
-                    "orders o", "o.id >= ? AND o.id < ? AND o.created_at >= ? AND o.created_at < ?"),
+                    "orders o",
+                    "o.id >= ? AND o.id < ? AND o.created_at >= ? AND o.created_at < ? AND \(Migrations.isSale("o"))"),
                 made { ID<Order>.least(at: $0).rawValue }
             ),
             (
@@ -53,7 +54,7 @@ extension ReportQueries {
                     step, "o.paid_at", "COALESCE(o.charged_currency, p.currency, o.currency, '')",
                     ["0", "1", "COALESCE(o.charged, p.captured, 0)", "0", "0"],
                     "orders o\(db.dialect.indexed(by: "orders_by_payday")) LEFT JOIN payments p ON p.id = o.paid_by",
-                    "o.paid_at >= ? AND o.paid_at < ?"), [from, to]
+                    "o.paid_at >= ? AND o.paid_at < ? AND \(Migrations.isSale("o"))"), [from, to]
             ),
             (
                 Self.part(
