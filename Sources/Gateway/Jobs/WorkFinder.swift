@@ -11,8 +11,6 @@ package struct WorkFinder: Sendable {
     let signals: JobSignals
     let renewals: RenewalMeter
 
-    /// The seconds after which a renewal that waits is overdue.
-    private static let overdueSeconds: Int64 = 600
     private static let findInterval: Int64 = 10
     private static let findLimit: Int64 = 500
     private static let hangingSeconds: Int64 = 7 * 86_400
@@ -47,9 +45,9 @@ package struct WorkFinder: Sendable {
             }
         }
         if let failure { throw failure }
-        let overdue = time.now.adding(seconds: -Self.overdueSeconds)
+        let overdue = time.now.adding(seconds: -RenewalMeter.overdueSeconds)
         let (count, isHeld) = try await store.report { db in
-            (try db.managedSubscriptions.countDue(before: overdue), try db.billingHold.find() != nil)
+            (try db.managedSubscriptions.countOverdue(before: overdue), try db.billingHold.find() != nil)
         }
         renewals.setOverdue(count)
         renewals.setHeld(isHeld)

@@ -26,6 +26,9 @@ package final class RenewalMeter: Sendable {
         }
     }
 
+    /// The seconds after which a renewal that is due and undecided is overdue.
+    package static let overdueSeconds: Int64 = 600
+
     private let counters: [Outcome: Counter]
     private let waiting = Atomic<Int64>(0)
     private let held = Atomic<Bool>(false)
@@ -39,7 +42,7 @@ package final class RenewalMeter: Sendable {
 
     func count(_ outcome: Outcome) { counters[outcome]?.increment() }
 
-    /// The subscriptions whose act was due ten minutes before the last search for work.
+    /// The subscriptions whose renewal or next try was overdue at the last search for work.
     package var overdue: Int64 { waiting.load(ordering: .relaxed) }
 
     /// True while no mandate is charged, as this node saw it last.

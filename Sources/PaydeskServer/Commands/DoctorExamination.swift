@@ -75,10 +75,19 @@ struct DoctorExamination: Sendable {
     /// Reports a hold of renewals, and subscriptions whose account cannot charge them.
     private func renewalFindings() async throws -> [DoctorFinding] {
         let months = CardMonths.around(gateway.time.now)
-        let (running, expiring) = try await gateway.store.report { db in
-            (try db.managedSubscriptions.countRunning(), try db.mandates.countExpiring(before: months))
+        let late = gateway.time.now.adding(seconds: -RenewalMeter.overdueSeconds)
+        let (running, unsent, expiring) = try await gateway.store.report { db in
+            (
+                try db.managedSubscriptions.countRunning(), try db.managedSubscriptions.countUnsent(before: late),
+                try db.mandates.countExpiring(before: months)
+            )
         }
-        var findings: [DoctorFinding] = []
+        var findings = unsent.sorted { $0.key < $1.key }.map { account, count in
+            DoctorFinding(
+                "account \(account.rawValue)", good: false,
+                "\(count) renewals wait for its service, which does not answer or does not understand the charge: "
+                    + "see the log")
+        }
         if expiring > 0 {
             findings.append(
                 DoctorFinding(

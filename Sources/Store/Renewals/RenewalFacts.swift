@@ -38,11 +38,37 @@ extension ManagedSubscriptionQueries {
             """, subscription) != nil
     }
 
-    /// Counts the subscriptions on which an act was due before a time.
-    package func countDue(before time: Timestamp) throws(StoreError) -> Int64 {
+    /// Counts the running subscriptions whose renewal or next try was due before a time and has not been decided.
+    ///
+    /// `due_at` is null while a charge is under way, and while renewals are on hold.
+    package func countOverdue(before time: Timestamp) throws(StoreError) -> Int64 {
         try db.row(
-            "SELECT COUNT(*) AS n FROM managed_subscriptions WHERE due_at IS NOT NULL AND due_at < ?", time
+            """
+            SELECT (SELECT COUNT(*) FROM managed_subscriptions WHERE due_at IS NOT NULL AND due_at < ?)
+                + (SELECT COUNT(*) FROM managed_subscriptions s
+                    WHERE s.state = 'running' AND s.due_at IS NULL AND s.period_end < ?
+                        AND NOT EXISTS (SELECT p.id FROM orders o JOIN payments p ON p.order_id = o.id
+                            WHERE o.subscription_id = s.id AND o.state = 'open' AND p.mandate_id IS NOT NULL
+                                AND p.state IN ('created', 'pending', 'unknown') AND p.created_at >= ?)) AS n
+            """, time, time, time
         )?.int("n") ?? 0
+    }
+
+    /// Counts the charges of each account that were intended before a time and have not reached its service.
+    package func countUnsent(before time: Timestamp) throws(StoreError) -> [AccountID: Int64] {
+        var found: [AccountID: Int64] = [:]
+        for row in try db.rows(
+            """
+            SELECT p.account, COUNT(*) AS n FROM managed_subscriptions s
+            JOIN orders o ON o.subscription_id = s.id JOIN payments p ON p.order_id = o.id
+            WHERE s.state = 'running' AND s.due_at IS NULL AND s.period_end < ? AND o.state = 'open'
+                AND p.mandate_id IS NOT NULL AND p.state = 'created' AND p.created_at < ?
+            GROUP BY p.account
+            """, [time, time])
+        {
+            found[try row.account("account")] = try row.int("n")
+        }
+        return found
     }
 
     /// Counts the running subscriptions of each account.
