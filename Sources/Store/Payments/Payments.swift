@@ -62,15 +62,6 @@ extension PaymentQueries {
         try db.deferredRows("SELECT * FROM payments WHERE id = ?", id).first(PaymentRecord.init(row:))
     }
 
-    /// Counts the charges of mandates that an account started in a second of business time.
-    package func countCharges(at account: AccountID, createdAt second: Timestamp) throws(StoreError) -> Int64 {
-        try db.row(
-            "SELECT COUNT(*) AS n FROM payments WHERE mandate_id IS NOT NULL AND account = ? AND created_at = ?",
-            account,
-            second
-        )?.int("n") ?? 0
-    }
-
     /// Lists the attempts of an order, oldest first.
     package func list(of order: ID<Order>) throws(StoreError) -> DeferredResult<[PaymentRecord]> {
         try db.deferredRows("SELECT * FROM payments WHERE order_id = ? ORDER BY attempt", order).each(
@@ -79,6 +70,20 @@ extension PaymentQueries {
 }
 
 extension PaymentQueries where Connection == any Transaction {
+    /// Counts the charges of mandates that an account started in a second of business time.
+    ///
+    /// Locks the account's count until the commit, so that it can be limited over all nodes (an advisory lock on
+    /// PostgreSQL; SQLite has one writer).
+    package func countCharges(at account: AccountID, createdAt second: Timestamp) throws(StoreError) -> Int64 {
+        if tx.dialect.locksRows {
+            _ = try tx.row("SELECT 1 AS one FROM pg_advisory_xact_lock(hashtextextended(?, 1))", account)
+        }
+        return try tx.row(
+            "SELECT COUNT(*) AS n FROM payments WHERE mandate_id IS NOT NULL AND account = ? AND created_at = ?",
+            account, second
+        )?.int("n") ?? 0
+    }
+
     /// Inserts a fact from a provider's answer to a query.
     ///
     /// - Parameter fact: JSON text.
