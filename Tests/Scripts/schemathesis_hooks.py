@@ -89,7 +89,7 @@ REFUSALS = [
         "units": r"a consumable needs the units that it credits",
         "duration_days": r"a pass needs its number of days|renewal one_period needs the period's number of days",
         "tier": r"a subscription needs a tier, units or attributes that it gives",
-        "apple_product_ids": r"a subscription needs an Apple product, or the renewal one_period, to be bought by"
+        "apple_product_ids": r"a subscription needs an Apple product, or the renewal managed or one_period, to be bought by"
         r"|only a pass \(non_renewing\) has a pattern|at most one pattern",
         "renewal": r"one_period_elsewhere says something else; leave one of the two out|only a subscription is managed",
         "period": r"only a subscription has a period|a managed subscription needs its period",

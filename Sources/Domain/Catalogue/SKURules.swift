@@ -37,6 +37,8 @@ extension SKU {
                 period.isSellable, "period.count",
                 "must be 1 to \(period.unit.longest) for the unit \(period.unit.rawValue)")
         }
+        try require((0...365).contains(trialDays), "trial_days", "must be 0 to 365")
+        try require((0...28).contains(graceDays), "grace_days", Self.graceRule)
         if renewal == .managed { try checkManaged() }
         if let fault = offersFault ?? givesNothing { throw fault }
         let sellsAPeriod = !(kind == .subscription && renewal == .onePeriod) || durationDays != nil
@@ -44,15 +46,16 @@ extension SKU {
         return self
     }
 
+    private static let graceRule: LocalizedText = "must be 0 to 28, and shorter than the period"
+
     /// Checks what Paydesk has to know to renew a subscription.
     private func checkManaged() throws(SKUFault) {
         guard kind == .subscription else {
             throw SKUFault(field: "renewal", reason: "only a subscription is managed")
         }
         guard let period else { throw SKUFault(field: "period", reason: "a managed subscription needs its period") }
-        guard (0...365).contains(trialDays) else { throw SKUFault(field: "trial_days", reason: "must be 0 to 365") }
-        guard (0...28).contains(graceDays), graceDays < period.leastDays else {
-            throw SKUFault(field: "grace_days", reason: "must be 0 to 28, and shorter than the period")
+        guard graceDays < period.leastDays else {
+            throw SKUFault(field: "grace_days", reason: Self.graceRule)
         }
         guard prices.allSatisfy({ $0.value > 0 }) else {
             throw SKUFault(field: "prices", reason: "a managed subscription has no price of 0")
@@ -71,7 +74,7 @@ extension SKU {
         case .subscription where appleProductIDs.isEmpty && renewal == .storeOnly:
             SKUFault(
                 field: "apple_product_ids",
-                reason: "a subscription needs an Apple product, or the renewal one_period, to be bought by")
+                reason: "a subscription needs an Apple product, or the renewal managed or one_period, to be bought by")
         default: nil
         }
     }

@@ -97,7 +97,7 @@ package enum ChineseTexts {
         "a pass needs its number of days": "通行证需要天数",
         "a consumable needs the units that it credits": "消耗品必须有要入账的单位数量",
         "a subscription needs a tier, units or attributes that it gives": "订阅必须给予等级、单位数量或属性",
-        "a subscription needs an Apple product, or the renewal one_period, to be bought by":
+        "a subscription needs an Apple product, or the renewal managed or one_period, to be bought by":
             "订阅必须有可以购买的途径：苹果商品编号，或在其他渠道出售一期",
         "a SKU's kind never changes; make another SKU": "商品类型不能更改，请新建商品",
         "a price is %@ to %@ minor units": "价格必须在 %@ 到 %@ 个最小货币单位之间",
