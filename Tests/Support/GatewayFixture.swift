@@ -10,6 +10,7 @@ package import Store
 /// The settings of a ``GatewayFixture`` that a test may change.
 package struct GatewayFixtureSetup: Sendable {
     package var policies = OrderPolicies()
+    package var billing = BillingSettings()
     package var returnURLs = ReturnURLRules.anything
     package var defaultCurrency: Currency?
     package var pages = PageSettings()
@@ -82,9 +83,10 @@ package struct GatewayFixture: Sendable {
             keyRing: keyRing, clock: node, random: random, calls: ProviderCalls(), webhooks: endpoints,
             settings: GatewaySettings(
                 publicURL: Self.publicURL, returnURLs: setup.returnURLs, policies: setup.policies,
-                meters: try Self.meters(), defaultCurrency: setup.defaultCurrency, isDevelopment: setup.isDevelopment,
-                ownership: setup.ownership, callsPerAccount: setup.callsPerAccount, pages: setup.pages,
-                streams: setup.streams, snapshots: setup.snapshots),
+                meters: try Self.meters(), defaultCurrency: setup.defaultCurrency,
+                isDevelopment: setup.isDevelopment, ownership: setup.ownership, billing: setup.billing,
+                callsPerAccount: setup.callsPerAccount, pages: setup.pages, streams: setup.streams,
+                snapshots: setup.snapshots),
             logger: setup.logger, pause: Pauses.forever)
         transport.connect(to: gateway)
         _ = try await gateway.catalogue.merge(try FixtureCatalogue.skus(), context: .test)

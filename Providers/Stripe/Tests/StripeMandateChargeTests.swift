@@ -45,7 +45,8 @@ struct StripeMandateChargeTests {
         (.declines("insufficient_funds", advice: "try_again_later"), "insufficient_funds", .soft),
         (.declines("do_not_honor", advice: "do_not_try_again"), "do_not_honor", .hard),
         (.declines("lost_card"), "card_declined", .hard), (.declines("stolen_card"), "card_declined", .hard),
-        (.declines("fraudulent"), "card_declined", .hard), (.declines("expired_card"), "expired_card", .hard),
+        (.declines("fraudulent"), "card_declined", .hard), (.declines("merchant_blacklist"), "card_declined", .hard),
+        (.declines("expired_card"), "expired_card", .hard),
         (.declines("invalid_account"), "invalid_account", .hard),
         (.declines("revocation_of_all_authorizations"), "revocation_of_all_authorizations", .hard),
         (.declines("transaction_not_allowed"), "transaction_not_allowed", .hard),
@@ -54,7 +55,14 @@ struct StripeMandateChargeTests {
         (.declinesWithoutIntent, "card_declined", .soft),
     ]
 
-    @Test(arguments: declines, [[:], StripeFixture.sessions])
+    /// The other codes after which a card is not charged again: https://docs.stripe.com/declines/codes.
+    static let hardDeclines: [(Charging, String, ChargeRefusal)] = [
+        "pickup_card", "restricted_card", "revocation_of_authorization", "stop_payment_order",
+        "new_account_information_available", "incorrect_number", "invalid_number", "card_not_supported",
+        "currency_not_supported", "not_permitted", "do_not_try_again",
+    ].map { (.declines($0), $0, .hard) }
+
+    @Test(arguments: declines + hardDeclines, [[:], StripeFixture.sessions])
     func `a refusal is a report, and its PaymentIntent can no longer be paid`(
         row: (Charging, String, ChargeRefusal), settings: [String: SettingValue]
     ) async throws {

@@ -67,6 +67,27 @@ struct Club: Sendable {
         }
     }
 
+    /// The open order of a renewal.
+    func openOrder(of id: ID<Subscription>) async throws -> ID<Order> {
+        let found = try await desk.store.read { db in
+            try db.managedSubscriptions.find(id).flatMap { try db.managedSubscriptions.openOrder(of: $0.subscription) }
+        }
+        return try #require(found)
+    }
+
+    /// Has the account report the newest payment of an order.
+    func report(_ outcome: PaymentOutcome, of order: ID<Order>, refusal: ChargeRefusal? = nil) async throws {
+        let payment = try #require(try await desk.payments(order).last).payment
+        try await report(outcome, of: payment, refusal: refusal)
+    }
+
+    func report(_ outcome: PaymentOutcome, of payment: Payment, refusal: ChargeRefusal? = nil) async throws {
+        try await gateway.settlements.run(CallContext.test.audit) { settlement in
+            let report = PaymentReport(payment: payment.id, outcome: outcome, refusal: refusal)
+            _ = try settlement.apply(.payment(report), from: payment.account)
+        }
+    }
+
     /// Opens the contract of another payment method.
     func otherMethod(_ id: ID<Subscription>) async throws -> PaymentContract {
         let wish = RetryRequest(
@@ -83,9 +104,11 @@ struct Club: Sendable {
 
 /// Runs a test at a desk that sells a club, and then checks every invariant of the resulting facts.
 func withClub(
-    on engine: TestEngine, trial: Int64 = 0, checksInvariants: Bool = true, _ body: (Club) async throws -> Void
+    on engine: TestEngine, trial: Int64 = 0, checksInvariants: Bool = true, policies: OrderPolicies = OrderPolicies(),
+    billing: BillingSettings = BillingSettings(), _ body: (Club) async throws -> Void
 ) async throws {
-    var setup = GatewayFixtureSetup()
+    var setup = GatewayFixtureSetup(policies: policies)
+    setup.billing = billing
     setup.isDevelopment = true
     setup.checksInvariants = checksInvariants
     try await withDesk(on: engine, setup) { desk in
