@@ -58,11 +58,15 @@ extension ManagedSubscription {
 
     /// The act of a renewal that no provider has refused yet: a charge, or the end of one that lapsed.
     private func firstTry(at now: Timestamp, _ act: RenewalAct, isHeld: Bool) -> RenewalAct {
-        let lapsesAt = periodEnd.adding(days: BillingSettings.lapseDays).adding(seconds: heldSeconds)
         if isHeld { return .wait(until: nil) }
-        if now > lapsesAt { return .end(.lapsed) }
+        if hasLapsed(at: now) { return .end(.lapsed) }
         return isStoppedByDispute ? .wait(until: lapsesAt.adding(seconds: 1)) : act
     }
+
+    private var lapsesAt: Timestamp { periodEnd.adding(days: BillingSettings.lapseDays).adding(seconds: heldSeconds) }
+
+    /// Returns whether so long a time has passed since the period's end, holds left out, that nothing is begun any more.
+    package func hasLapsed(at now: Timestamp) -> Bool { now > lapsesAt }
 
     /// The time at which a refused renewal is given up: after the last try, and not before the grace has ended.
     package func givenUp(_ failedAt: Timestamp, _ settings: BillingSettings) -> Timestamp {

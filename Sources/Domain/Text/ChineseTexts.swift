@@ -119,6 +119,7 @@ package enum ChineseTexts {
         "no renewal is open": "没有待支付的续费",
         "a period is extended only while it runs": "只有进行中的周期才能延长",
         "no refused renewal waits for another try": "没有等待重试的续费",
+        "after %@ tries only the payer can pay it": "已尝试 %@ 次，现在只有付款人本人可以付款",
         "must be an active, managed SKU of the subscription's group": "必须是同组中在售且由平台续费的商品",
         "is only possible with when: now": "只有立即结束时才能退款",
         "the form needs a known word in renewals, or ended=1": "表单需要已知的续费结果，或结束标记",

@@ -90,10 +90,10 @@ package struct Reconciliation: Sendable {
         }
     }
 
-    /// Cancels the other attempts of a paid order, or those of a renewal that was closed, at providers that can, and ends
-    /// them all here.
+    /// Cancels the other attempts of a paid order, or those of a renewal that was closed, at providers that can.
     ///
-    /// If one of them is paid nevertheless, that is a second payment of the order, or a late one.
+    /// Those of a paid order all end here; if one of them is paid nevertheless, that is a second payment of the order.
+    /// Those of a renewal whose provider does not answer are asked about until it does.
     func closeAttempts(_ job: ClaimedJob) async throws(GatewayError) -> JobOutcome {
         guard let id = ID<Order>(job.subject), let order = try await store.read({ db in try db.orders.find(id) }),
             order.state == .paid || (order.state == .closed && order.origin == .renewal)
@@ -103,10 +103,8 @@ package struct Reconciliation: Sendable {
         guard cancelled.allAnswered || job.attempt > Self.closingRuns else { return .pending }
         try await settlements.run(job.audit) { settlement in
             try settlement.tx.users.lock(order.user)
-            for record in try settlement.tx.payments.list(of: id).value() where !record.payment.state.isFinal {
-                let payment = record.payment
-                guard order.state == .paid || record.mandate == nil else {
-                    // A charge may have taken effect: it is asked about until its provider answers.
+            for payment in try settlement.tx.payments.list(of: id).value().map(\.payment) where !payment.state.isFinal {
+                guard order.state == .paid else {
                     if payment.state == .created { try settlement.payments.markUnknown(payment.id) }
                     continue
                 }
@@ -137,7 +135,8 @@ package struct Reconciliation: Sendable {
             // The job that closes an expired order queries its payments.
             let isClosing = try order.state == .open && db.orders.hasExpired(order.id, at: now)
             let isOld = payment.createdAt.adding(days: Self.hangingDays) < now
-            let isHanging = order.state != .open && payment.state != .unknown && isOld
+            // A charge of a mandate can succeed without the payer, and then goes back.
+            let isHanging = order.state != .open && payment.state != .unknown && record.mandate == nil && isOld
             return (record, payment.state.isFinal || isClosing || isHanging)
         }
         guard let found, !found.isDone else { return .done }

@@ -122,7 +122,14 @@ struct ManagedSubscriptionLedger {
     func schedule(_ standing: inout Standing) throws {
         let subscription = standing.subscription
         let isHeld = try tx.billingHold.find() != nil
-        switch subscription.act(at: log.now, standing.facts, settings, isHeld: isHeld) {
+        var facts = standing.facts
+        if facts.isCharging, isHeld || subscription.isStoppedByDispute,
+            let order = standing.openOrder, try unsentCharge(of: order) != nil
+        {
+            // It is not sent for now, so that no answer to it comes first.
+            facts.isCharging = false
+        }
+        switch subscription.act(at: log.now, facts, settings, isHeld: isHeld) {
         case .wait(let next): standing.record.dueAt = next
         case .begin, .tryAgain, .end: standing.record.dueAt = log.now
         }

@@ -14,9 +14,7 @@ enum RenewalStep: Sendable {
     /// The account is not configured: nothing can be charged, and nothing is intended.
     case waitForAccount
     /// The charge of an order to withdraw, because the subscription is not to renew any more.
-    ///
-    /// With `lapses`, no provider was reached for so long that it ends without their answer.
-    case withdraw(ID<Order>, lapses: Bool = false)
+    case withdraw(ID<Order>)
 }
 
 /// A charge of a mandate whose payment is stored.
@@ -59,27 +57,34 @@ extension ManagedSubscriptionLedger {
         }
     }
 
-    /// Ends a subscription for which no provider was reached for 30 days, also by a charge that may have been sent.
+    /// Ends a subscription whose charge can be neither made nor withdrawn for 30 days, because its provider is away.
     ///
-    /// The charge is withdrawn, or asked about, as soon as its provider answers; its money goes back.
-    func lapse(_ id: ID<Subscription>) throws {
-        guard let user = try tx.managedSubscriptions.find(id)?.subscription.user else { return }
+    /// The charge may have been sent: it is asked about as soon as the provider answers, and its money goes back.
+    /// - Returns: the reason of the end; nil where it is too early, or nothing is left to end.
+    func giveUp(_ id: ID<Subscription>) throws -> ManagedSubscription.EndReason? {
+        guard let user = try tx.managedSubscriptions.find(id)?.subscription.user else { return nil }
         try tx.users.lock(user)
-        guard let standing = try lock(id), let order = standing.openOrder, try unsentCharge(of: order) != nil else {
-            return
-        }
-        var free = standing.facts
+        guard let standing = try lock(id), standing.subscription.hasLapsed(at: log.now),
+            let order = standing.openOrder, try unsentCharge(of: order) != nil, try tx.billingHold.find() == nil
+        else { return nil }
+        let subscription = standing.subscription
+        var (free, reason) = (standing.facts, ManagedSubscription.EndReason.lapsed)
         free.isCharging = false
-        let isHeld = try tx.billingHold.find() != nil
-        guard standing.subscription.act(at: log.now, free, settings, isHeld: isHeld) == .end(.lapsed) else { return }
-        try end(standing, .lapsed, at: log.now)
+        if case .end(let decided) = subscription.act(at: log.now, free, settings, isHeld: false) {
+            reason = decided
+        } else if subscription.failedAt != nil {
+            reason = .paymentFailed
+        }
+        try end(standing, reason, at: log.now)
+        return reason
     }
 
     private func hasAccount(_ subscription: ManagedSubscription) -> Bool {
         entitlements.registry[subscription.account] != nil
     }
 
-    private func unsentCharge(of order: ID<Order>) throws -> PaymentRecord? {
+    /// The charge of an order that was intended and, as far as is known, not sent.
+    func unsentCharge(of order: ID<Order>) throws -> PaymentRecord? {
         try tx.payments.list(of: order).value().last { $0.mandate != nil && $0.payment.state == .created }
     }
 
@@ -90,11 +95,10 @@ extension ManagedSubscriptionLedger {
         var free = standing.facts
         free.isCharging = false
         switch subscription.act(at: log.now, free, settings, isHeld: isHeld) {
-        case .end(let reason): return .withdraw(order.id, lapses: reason == .lapsed)
-        case .wait(let next) where isHeld || subscription.isStoppedByDispute:
+        case .end: return .withdraw(order.id)
+        case .wait where isHeld || subscription.isStoppedByDispute:
             var waiting = standing
-            waiting.record.dueAt = next
-            if waiting.record != standing.record { try tx.managedSubscriptions.update(waiting.record) }
+            try reschedule(&waiting)
             return .done
         case .wait, .begin, .tryAgain: break
         }
@@ -168,7 +172,8 @@ extension ManagedSubscriptionLedger {
             return .done
         }
         guard try tx.payments.countCharges(at: subscription.account, createdAt: log.now) < settings.perSecond else {
-            try save(standing, nil)
+            standing.record.dueAt = log.now.adding(seconds: 1)
+            try tx.managedSubscriptions.update(standing.record)
             return .later
         }
         let payment = Payment(

@@ -31,13 +31,12 @@ struct Renewals: Sendable {
                     "a subscription cannot be renewed, because its account is not configured",
                     metadata: ["subscription": "\(id)"])
                 return .pending
-            case .withdraw(let order, let lapses):
+            case .withdraw(let order):
                 let cancelled = try await attempts.cancel(of: order, audit: job.audit)
                 guard !cancelled.allAnswered else { continue }
-                guard lapses else { return .pending }
-                try await settlements.run(job.audit) { settlement in try settlement.managed.lapse(id) }
-                meter.count(.lapsed)
-                return .done
+                let reason = try await settlements.run(job.audit) { settlement in try settlement.managed.giveUp(id) }
+                if reason == .lapsed { meter.count(.lapsed) }
+                return reason == nil ? .pending : .done
             case .charge(let intent):
                 guard try await charge(intent, audit: job.audit) else { return .pending }
             }

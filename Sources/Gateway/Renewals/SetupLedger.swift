@@ -161,9 +161,12 @@ extension ManagedSubscriptionLedger {
                 try keep(mandate, for: standing.subscription)
                 try take(&standing)
             case .ended:
-                let known = try tx.mandates.list(of: report.subscription).map { try billing.secrets.open($0) }
+                let known = try tx.mandates.list(of: report.subscription).compactMap { try? billing.secrets.open($0) }
                 guard !known.contains(where: { $0.reference == mandate.reference }) else { return true }
-                try revoke(try keep(mandate, for: standing.subscription, isActive: false))
+                // The customer of an import is not Paydesk's to delete.
+                let owns = !known.contains { $0.customer == mandate.customer && !$0.ownsCustomer }
+                try revoke(
+                    try keep(mandate, for: standing.subscription, isActive: false, ownsCustomer: owns))
             case .pending: return true
             }
         case .ended(let reference):

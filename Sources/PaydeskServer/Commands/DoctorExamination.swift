@@ -82,7 +82,9 @@ struct DoctorExamination: Sendable {
                 try db.mandates.countExpiring(before: months)
             )
         }
-        var findings = unsent.sorted { $0.key < $1.key }.map { account, count in
+        let hold = try await gateway.billingHold.read().hold
+        // Charges on hold wait for no service.
+        var findings = (hold == nil ? unsent : [:]).sorted { $0.key < $1.key }.map { account, count in
             DoctorFinding(
                 "account \(account.rawValue)", good: false,
                 "\(count) renewals wait for its service, which does not answer or does not understand the charge: "
@@ -95,7 +97,7 @@ struct DoctorExamination: Sendable {
                     "\(expiring) subscriptions are charged next after the last month of their card; ask these users for "
                         + "another payment method"))
         }
-        if let hold = try await gateway.billingHold.read().hold {
+        if let hold {
             findings.append(
                 DoctorFinding(
                     "billing", good: false,

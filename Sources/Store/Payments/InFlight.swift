@@ -14,7 +14,7 @@ extension PaymentQueries {
     /// Lists payments in flight whose check is due, and says which of them the provider is queried about.
     ///
     /// No query is made about contracts of a store, whose purchases arrive by themselves; about pending payments of an
-    /// order that is no longer open, after `hanging` seconds; about payments of an expired order, which the job that
+    /// order that is no longer open, after `hanging` seconds, unless they charge a mandate; about payments of an expired order, which the job that
     /// closes the order checks (a renewal's order does not expire); and about payments that were never opened at the
     /// provider, which belong to their request, because a query would close them there.
     ///
@@ -22,7 +22,7 @@ extension PaymentQueries {
     ///   open is queried.
     package func listDue(hanging: Int64, limit: Int64, at now: Timestamp) throws(StoreError) -> [DueCheck] {
         let isHanging = """
-            o.state <> 'open' AND p.state = 'pending' AND p.created_at <= \(db.dialect.businessClock) - ?
+            o.state <> 'open' AND p.state = 'pending' AND p.mandate_id IS NULL AND p.created_at <= \(db.dialect.businessClock) - ?
             """
         return try db.rows(
             """

@@ -121,16 +121,7 @@ struct RenewalRaceTests {
     @Test(arguments: TestEngine.allCases)
     func `an account starts no more charges in a second than it may`(_ engine: TestEngine) async throws {
         try await withClub(on: engine, billing: BillingSettings(perSecond: 2)) { club in
-            let end = club.gateway.time.now.adding(days: 9)
-            var held: [ID<Subscription>] = []
-            for number in 1...7 {
-                let imported = ImportedSubscription(
-                    externalID: "old-\(number)", user: GatewayFixture.user("user-\(number)"), sku: "club",
-                    account: "box-url", reference: "imported_\(number)", customer: nil, periodStart: nil,
-                    periodEnd: end, price: nil)
-                held.append(
-                    try await club.gateway.subscriptionImport.run(imported, isDry: false, context: .test).id)
-            }
+            let (held, _) = try await Self.importSeven(club)
             try await club.desk.pass(seconds: 9 * Self.day)
             let steps = try await withThrowingTaskGroup(of: RenewalStep.self) { group in
                 for id in held {
@@ -151,6 +142,33 @@ struct RenewalRaceTests {
             }
             #expect(charges == 2 && waiting == 5)
         }
+    }
+
+    @Test(arguments: TestEngine.allCases)
+    func `a charge that waits for the next second is made in it`(_ engine: TestEngine) async throws {
+        try await withClub(on: engine, billing: BillingSettings(perSecond: 2)) { club in
+            let (_, end) = try await Self.importSeven(club)
+            try await club.advance(to: end.adding(seconds: 10))
+            #expect(try await club.desk.count("managed_subscriptions WHERE period_index = 1") == 7)
+            let seconds = """
+                (SELECT created_at FROM payments WHERE mandate_id IS NOT NULL GROUP BY created_at HAVING COUNT(*) <= 2) s
+                """
+            #expect(try await club.desk.count(seconds) == 4)
+        }
+    }
+
+    /// Imports seven subscriptions whose renewals are due in the same second.
+    private static func importSeven(_ club: Club) async throws -> (held: [ID<Subscription>], end: Timestamp) {
+        let end = club.gateway.time.now.adding(days: 9)
+        var held: [ID<Subscription>] = []
+        for number in 1...7 {
+            let imported = ImportedSubscription(
+                externalID: "old-\(number)", user: GatewayFixture.user("user-\(number)"), sku: "club",
+                account: "box-url", reference: "imported_\(number)", customer: nil, periodStart: nil, periodEnd: end,
+                price: nil)
+            held.append(try await club.gateway.subscriptionImport.run(imported, isDry: false, context: .test).id)
+        }
+        return (held, end)
     }
 
     @Test(arguments: TestEngine.allCases)

@@ -88,8 +88,10 @@ struct UndecidedRenewalTests {
         }
     }
 
-    @Test(arguments: TestEngine.allCases)
-    func `a provider that is away for thirty days is charged nothing afterwards`(_ engine: TestEngine) async throws {
+    @Test(arguments: TestEngine.allCases, [true, false])
+    func `a provider that is away for thirty days is charged nothing afterwards`(
+        _ engine: TestEngine, _ cancels: Bool
+    ) async throws {
         try await withClub(on: engine) { club in
             let held = try await club.begin()
             for operation in [SandboxFaults.Operation.chargeMandate, .cancel, .query] {
@@ -97,6 +99,7 @@ struct UndecidedRenewalTests {
             }
             try await club.advance(to: held.expires_at.adding(days: 29))
             #expect(try await club.find(held.id).status == .inBillingRetry)
+            if cancels { _ = try await club.acts.cancel(held.id.rawValue, by: club.alice, context: .test) }
             let late = club.gateway.time.now.adding(seconds: -RenewalMeter.overdueSeconds)
             let (overdue, unsent) = try await club.desk.store.read { db in
                 (
@@ -107,7 +110,7 @@ struct UndecidedRenewalTests {
             #expect(overdue == 1 && unsent.values.map { $0 } == [1])
             try await club.advance(2 * Self.day)
             let over = try await club.find(held.id)
-            #expect(over.status == .expired && over.renewal.end_reason == "lapsed")
+            #expect(over.status == .expired && over.renewal.end_reason == (cancels ? "canceled" : "lapsed"))
             for operation in [SandboxFaults.Operation.chargeMandate, .cancel, .query] {
                 club.desk.line.set(operation, nil)
             }
@@ -136,6 +139,25 @@ struct UndecidedRenewalTests {
             try await club.advance(60)
             #expect(try await club.charges(held.id) == ["1 succeeded", "2 succeeded"])
             #expect(try await club.find(held.id).renewal.period_index == 2)
+        }
+    }
+
+    @Test(arguments: TestEngine.allCases)
+    func `cancelled in a dispute that stopped its charge, it ends`(_ engine: TestEngine) async throws {
+        try await withClub(on: engine) { club in
+            let contract = try await club.desk.checkout("club")
+            try await club.play(contract)
+            try await club.advance(120)
+            var held = try await club.pass(try #require(try await club.list().first))
+            club.desk.line.set(.chargeMandate, .unavailable)
+            held = try await club.pass(held)
+            try await club.desk.notify("dispute.opened", contract)
+            try await club.advance(Self.day)
+            _ = try await club.acts.cancel(held.id.rawValue, by: club.alice, context: .test)
+            try await club.advance(60)
+            let over = try await club.find(held.id)
+            #expect(over.status == .expired && over.renewal.end_reason == "canceled")
+            #expect(try await club.charges(held.id) == ["1 succeeded"])
         }
     }
 
