@@ -14,6 +14,16 @@ enum RequestBytes {
         return ByteBuffer(string: "POST \(path) HTTP/1.1\r\n\(fields(port, token))\(content)\(more)\r\n\(body)")
     }
 
+    /// The request with which a payment service calls a notify URL.
+    static func notification(
+        _ path: String, port: UInt16, signature: (name: String, value: String), body: String
+    ) -> ByteBuffer {
+        let content =
+            "Content-Type: application/json\r\nContent-Length: \(body.utf8.count)\r\n"
+            + "\(signature.name): \(signature.value)\r\n"
+        return ByteBuffer(string: "POST \(path) HTTP/1.1\r\n\(fields(port, nil))\(content)\r\n\(body)")
+    }
+
     private static func fields(_ port: UInt16, _ token: String?) -> String {
         "Host: 127.0.0.1:\(port)\r\n" + (token.map { "Authorization: Bearer \($0)\r\n" } ?? "")
     }

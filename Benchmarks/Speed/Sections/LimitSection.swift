@@ -27,10 +27,10 @@ struct LimitSection {
             Figure(
                 section: .limit, name: "attach, SQLite, 64 clients, of its limit", value: attach.perCPUSecond,
                 unit: "/CPU s", perSecond: attach.perSecond, base: .figure("the limit", limit), aim: .atLeast(0.5)),
-        ]
+        ] + (try await NotificationLimit(bench: bench, program: self).figures(emptyRoute: requests))
     }
 
-    private func figure(_ name: String, _ rate: Double) -> Figure {
+    func figure(_ name: String, _ rate: Double) -> Figure {
         Figure(section: .limit, name: name, value: rate, unit: "/CPU s")
     }
 
@@ -67,7 +67,12 @@ struct LimitSection {
         guard case .sqlite(let database) = try DatabaseURL(installation.databaseURL) else {
             throw BenchFailure(description: "the rows of another engine")
         }
-        let statements = try await Seeder.clonesOfOneAttach(installation).ofOneUser
+        return try await rate(
+            of: try await Seeder.clonesOfOneAttach(installation).ofOneUser, in: database, installation)
+    }
+
+    /// Operations per second of CPU time by the C program, each of these statements with the number of the operation.
+    func rate(of statements: [String], in database: String, _ installation: Installation) async throws -> Double {
         let (program, file) = ("\(installation.folder)/rows", "\(installation.folder)/rows.sql")
         try statements.map { $0 + ";" }.joined(separator: "\n").write(toFile: file, atomically: true, encoding: .utf8)
         let source = URL(fileURLWithPath: Self.source).path

@@ -16,7 +16,7 @@ struct CloneStatements {
 
     /// The statements, one for each row of the attach, that write the row for the users `first` to `last`.
     func statements(from first: Int, through last: Int) -> [String] {
-        inserts { into, expressions in
+        inserts(of: footprint.entries) { into, expressions in
             switch dialect {
             case .sqlite:
                 """
@@ -31,12 +31,41 @@ struct CloneStatements {
 
     /// SQLite's statements, one for each row of the attach, that write the row for the user whose number is their only
     /// parameter.
-    var ofOneUser: [String] {
-        inserts { into, expressions in "\(into) SELECT \(expressions) FROM (SELECT ?1 AS n) AS s" }
+    var ofOneUser: [String] { ofOneUser(footprint.entries) }
+
+    /// SQLite's statements like ``ofOneUser``, for some of the rows.
+    func ofOneUser(_ entries: [Footprint.Entry]) -> [String] {
+        inserts(of: entries) { into, expressions in "\(into) SELECT \(expressions) FROM (SELECT ?1 AS n) AS s" }
     }
 
-    private func inserts(_ statement: (_ into: String, _ expressions: String) -> String) -> [String] {
-        footprint.entries.map { entry in
+    /// SQLite's statements that add the rows which an earlier footprint lacks, and change its rows of some tables, for the
+    /// user whose number is their only parameter.
+    ///
+    /// A row is known by its first two columns, one of a changed table by its first.
+    func ofOneUser(since earlier: Footprint, changing tables: Set<String>) -> [String] {
+        footprint.entries.flatMap { entry in
+            let isChanged = tables.contains(entry.table)
+            let keys = entry.row.columns.prefix(isChanged ? 1 : 2)
+            let known = earlier.entries.first { before in
+                before.table == entry.table && keys.allSatisfy { before.row[$0] == entry.row[$0] }
+            }
+            guard let known else { return ofOneUser([entry]) }
+            let changes = entry.row.columns.filter { entry.row[$0] != known.row[$0] }
+            guard isChanged, let id = keys.first, !changes.isEmpty else { return [] }
+            let values = changes.map { "\($0) = \(expression(entry.row[$0]))" }.joined(separator: ", ")
+            return [
+                """
+                UPDATE \(entry.table) SET \(values) FROM (SELECT ?1 AS n) AS s
+                WHERE \(entry.table).\(id) = \(expression(entry.row[id]))
+                """
+            ]
+        }
+    }
+
+    private func inserts(
+        of entries: [Footprint.Entry], _ statement: (_ into: String, _ expressions: String) -> String
+    ) -> [String] {
+        entries.map { entry in
             let values = zip(entry.row.columns, entry.row.values).filter { $0.1 != .null }
             let columns = values.map { $0.0 }.joined(separator: ", ")
             let expressions = values.map { column, value in

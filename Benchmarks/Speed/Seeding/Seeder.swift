@@ -39,15 +39,11 @@ enum Seeder {
     }
 
     private static func clones(_ url: DatabaseURL, user: String, transaction: String) async throws -> CloneStatements {
-        let store = try Store.openReadOnly(url, now: { Int64(Date().timeIntervalSince1970) })
-        let dialect = store.engine.dialect
-        let result: Result<Footprint, any Error>
-        do {
-            result = .success(try await store.read { try Footprint(of: [user, transaction], in: $0) })
-        } catch { result = .failure(error) }
-        await store.engine.close()
-        return CloneStatements(
-            footprint: try result.get(), dialect: dialect, user: user, transaction: transaction)
+        try await read(url) { db in
+            CloneStatements(
+                footprint: try Footprint(of: [user, transaction], in: db), dialect: db.dialect, user: user,
+                transaction: transaction)
+        }
     }
 
     /// Writes to the file itself, without a journal: no other process has it open, and a broken run discards it.

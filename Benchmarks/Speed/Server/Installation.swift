@@ -26,6 +26,10 @@ struct Installation: Sendable {
     /// The key of all nodes of one database: each must open the secrets that another has sealed.
     private static let secretKey = "dGhlIGJlbmNobWFyaydzIGtleTogMzIgYnl0ZXMuLi4="
 
+    /// The path at which the sandbox account is notified.
+    static let sandboxNotifications = "/v1/notify/notify-token-of-the-sandbox"
+    /// The secret that signs its notifications.
+    static let sandboxSecret = "the benchmark's secret of the sandbox"
     /// An account of the sandbox provider, which plays a payment service within the server.
     static let sandbox = """
         account: box
@@ -33,7 +37,7 @@ struct Installation: Sendable {
         enabled: true
         notify_token: notify-token-of-the-sandbox
         routing: {platforms: [web], priority: 1}
-        settings: {contract: url, secret: "the benchmark's secret of the sandbox"}
+        settings: {contract: url, secret: "\(sandboxSecret)"}
         """
 
     let folder: String
