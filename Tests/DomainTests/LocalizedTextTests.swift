@@ -49,7 +49,11 @@ struct LocalizedTextTests {
     /// Returns the literals that are the reasons of refusals, as patterns.
     private static func phrases(of text: String) -> [String] {
         let calls = text.matches(
-            of: /(?:invalidRequest|conflict|subscriptionIs|SKUFault)\(([^{}]*?)reason:\s*(?:[^"(){}]*\?\s*)?"((?:[^"\\]|\\.)*)"/)
+            of:
+                #/
+                (?:invalidRequest|conflict|subscriptionIs|SKUFault)\(([^{}]*?)reason:\s*
+                (?:[^"(){}]*\?\s*)?"((?:[^"\\]|\\.)*)"
+                /#)
         let rules = text.matches(of: /require\([^"]*"[a-z_]+",\s*"((?:[^"\\]|\\.)*)"\)/)
         let typed = text.matches(of: /LocalizedText =\s*"((?:[^"\\]|\\.)+)"/)
         return (calls.map { String($0.2) } + rules.map { String($0.1) } + typed.map { String($0.1) }).map(pattern)

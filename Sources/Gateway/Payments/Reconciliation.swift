@@ -92,8 +92,8 @@ package struct Reconciliation: Sendable {
 
     /// Cancels the other attempts of a paid order, or those of a renewal that was closed, at providers that can.
     ///
-    /// Those of a paid order all end here; if one of them is paid nevertheless, that is a second payment of the order.
-    /// Those of a renewal whose provider does not answer are asked about until it does.
+    /// The attempts of a paid order all end here; if one of them is paid nevertheless, that is a second payment of the
+    /// order. An attempt of a renewal whose provider does not answer is asked about until it does.
     func closeAttempts(_ job: ClaimedJob) async throws(GatewayError) -> JobOutcome {
         guard let id = ID<Order>(job.subject), let order = try await store.read({ db in try db.orders.find(id) }),
             order.state == .paid || (order.state == .closed && order.origin == .renewal)
