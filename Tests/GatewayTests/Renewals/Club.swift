@@ -88,6 +88,19 @@ struct Club: Sendable {
         }
     }
 
+    /// Gives the owner of a subscription the same from the App Store, without a purchase behind it.
+    func grantByStore(beside id: ID<Subscription>) async throws {
+        try await gateway.settlements.run(CallContext.test.audit) { settlement in
+            let own = try #require(try settlement.managed.lock(id)?.grant)
+            _ = try settlement.tx.grants.upsert(
+                Grant(
+                    id: settlement.ids.make(), user: own.user, sku: own.sku, kind: own.kind, tier: own.tier,
+                    rank: own.rank, source: Grant.Source(kind: .appleSubscription, id: "2000"), order: nil,
+                    environment: own.environment, purchasedAt: own.purchasedAt, term: own.term, stackGroup: nil,
+                    attributes: [:]))
+        }
+    }
+
     /// Opens the contract of another payment method.
     func otherMethod(_ id: ID<Subscription>) async throws -> PaymentContract {
         let wish = RetryRequest(

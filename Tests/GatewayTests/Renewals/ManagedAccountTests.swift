@@ -132,16 +132,10 @@ struct ManagedAccountTests {
             let held = try await club.begin()
             try await club.gateway.settlements.run(CallContext.test.audit) { settlement in
                 var standing = try #require(try settlement.managed.lock(held.id))
-                let own = try #require(standing.grant)
                 standing.subscription.cancellation = .mandateEnded
                 try settlement.managed.save(standing, nil)
-                _ = try settlement.tx.grants.upsert(
-                    Grant(
-                        id: settlement.ids.make(), user: own.user, sku: own.sku, kind: own.kind, tier: own.tier,
-                        rank: own.rank, source: Grant.Source(kind: .appleSubscription, id: "2000"), order: nil,
-                        environment: own.environment, purchasedAt: own.purchasedAt, term: own.term, stackGroup: nil,
-                        attributes: [:]))
             }
+            try await club.grantByStore(beside: held.id)
             try await club.play(try await club.otherMethod(held.id))
             try await club.advance(120)
             let replaced = try await club.find(held.id)

@@ -77,6 +77,27 @@ struct SubscriptionCheckTests {
     }
 
     @Test(arguments: TestEngine.allCases)
+    func `one that renews beside a store's, and a set-up long after its end, are found`(
+        _ engine: TestEngine
+    ) async throws {
+        try await withClub(on: engine, checksInvariants: false) { club in
+            let held = try await club.begin()
+            let waiting = try #require(try await club.otherMethod(held.id).renewal?.setup)
+            try await club.grantByStore(beside: held.id)
+            func found() async throws -> [String] {
+                try await InvariantCheck(
+                    store: club.desk.store, overlap: .stopManaged, time: club.desk.clock.time
+                ).run().filter { $0.invariant == InvariantCheck.charging }.map { "\($0.subject) \($0.detail)" }
+            }
+            let both = "\(held.id) it renews beside a running subscription of a store"
+            #expect(try await found() == [both])
+            // A set-up ends a day after its making.
+            try await club.desk.pass(seconds: 2 * Club.day + 1)
+            #expect(try await found() == ["\(waiting) a set-up is in flight a day after its end", both])
+        }
+    }
+
+    @Test(arguments: TestEngine.allCases)
     func `a rebuild restores what was altered`(_ engine: TestEngine) async throws {
         try await withClub(on: engine, checksInvariants: false) { club in
             let held = try await club.pass(try await club.begin())

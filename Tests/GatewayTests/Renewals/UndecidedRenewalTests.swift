@@ -97,8 +97,9 @@ struct UndecidedRenewalTests {
             for operation in [SandboxFaults.Operation.chargeMandate, .cancel, .query] {
                 club.desk.line.set(operation, .unavailable)
             }
-            try await club.advance(to: held.expires_at.adding(days: 29))
-            #expect(try await club.find(held.id).status == .inBillingRetry)
+            try await club.advance(to: held.expires_at.adding(days: 1))
+            #expect(try await club.find(held.id).status == .inGracePeriod)
+            try await club.desk.pass(seconds: 28 * Self.day)
             if cancels { _ = try await club.acts.cancel(held.id.rawValue, by: club.alice, context: .test) }
             let late = club.gateway.time.now.adding(seconds: -RenewalMeter.overdueSeconds)
             let (overdue, unsent) = try await club.desk.store.read { db in
@@ -125,13 +126,7 @@ struct UndecidedRenewalTests {
         _ engine: TestEngine
     ) async throws {
         try await withClub(on: engine) { club in
-            let contract = try await club.desk.checkout("club")
-            try await club.play(contract)
-            try await club.advance(120)
-            var held = try await club.pass(try #require(try await club.list().first))
-            club.desk.line.set(.chargeMandate, .unavailable)
-            held = try await club.pass(held)
-            try await club.desk.notify("dispute.opened", contract)
+            let (contract, held) = try await Self.stopped(club)
             club.desk.line.set(.chargeMandate, nil)
             try await club.advance(Self.day)
             #expect(try await club.charges(held.id) == ["1 succeeded"])
@@ -145,13 +140,7 @@ struct UndecidedRenewalTests {
     @Test(arguments: TestEngine.allCases)
     func `cancelled in a dispute that stopped its charge, it ends`(_ engine: TestEngine) async throws {
         try await withClub(on: engine) { club in
-            let contract = try await club.desk.checkout("club")
-            try await club.play(contract)
-            try await club.advance(120)
-            var held = try await club.pass(try #require(try await club.list().first))
-            club.desk.line.set(.chargeMandate, .unavailable)
-            held = try await club.pass(held)
-            try await club.desk.notify("dispute.opened", contract)
+            let (_, held) = try await Self.stopped(club)
             try await club.advance(Self.day)
             _ = try await club.acts.cancel(held.id.rawValue, by: club.alice, context: .test)
             try await club.advance(60)
@@ -192,5 +181,17 @@ struct UndecidedRenewalTests {
             try await club.advance(60)
             #expect(club.gateway.renewalMeter.overdue == 0)
         }
+    }
+
+    /// Has the second renewal's charge stopped, before it was sent, by a dispute of the first order.
+    private static func stopped(_ club: Club) async throws -> (contract: PaymentContract, held: SubscriptionSnapshot) {
+        let contract = try await club.desk.checkout("club")
+        try await club.play(contract)
+        try await club.advance(120)
+        let renewed = try await club.pass(try #require(try await club.list().first))
+        club.desk.line.set(.chargeMandate, .unavailable)
+        let held = try await club.pass(renewed)
+        try await club.desk.notify("dispute.opened", contract)
+        return (contract, held)
     }
 }
