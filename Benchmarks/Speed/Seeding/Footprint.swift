@@ -12,11 +12,13 @@ struct Footprint: Sendable {
     /// The ids of the attach's own objects.
     let ids: Set<String>
 
-    /// - Parameter names: the texts that only this attach has: its user's name and its transaction's number.
-    init(of names: Set<String>, in database: any Database) throws {
+    /// - Parameters:
+    ///   - names: the texts that only this attach has: its user's name and its transaction's number.
+    ///   - left: the tables that are left out.
+    init(of names: Set<String>, in database: any Database, leavingOut left: Set<String> = []) throws {
         var all: [Entry] = []
         // The database's triggers write the places of the orders that are copied.
-        for table in try Self.tables(database) where table != "order_places" {
+        for table in try Self.tables(database) where table != "order_places" && !left.contains(table) {
             all += try database.rows("SELECT * FROM \(table)").map { Entry(table: table, row: $0) }
         }
         var known = names
