@@ -70,7 +70,8 @@ package enum SelectionRefusal: String, Sendable, CaseIterable {
     case sku
     /// The amount is outside of the routing's bounds, or the provider can never charge it exactly.
     case amount
-    /// The account sells no subscriptions, and the SKU's single periods are not for sale.
+    /// The account sells no subscriptions, and the SKU's single periods are not for sale; or the order's subscription is
+    /// renewed by the other side, a store or Paydesk.
     case notRecurring = "not_recurring"
     /// The client accepts none of its contract types.
     case accept

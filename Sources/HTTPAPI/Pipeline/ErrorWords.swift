@@ -39,9 +39,11 @@ extension SelectionRefusal {
         case .amount: ("no account can charge exactly this amount", "没有账户可以收取这个金额")
         case .notRecurring:
             (
-                "no account here renews subscriptions; renewal: one_period on the SKU, or the older "
-                    + "one_period_elsewhere, would sell single periods",
-                "这里没有账户能续订；把商品的 renewal 设为 one_period（旧名 one_period_elsewhere）后可单期出售"
+                "no account here renews this subscription (an order stays with the store or the service that it began "
+                    + "with: check out anew); renewal: one_period on the SKU, or the older one_period_elsewhere, would "
+                    + "sell single periods",
+                "这里没有账户能续订（订单只能在最初选择的商店或渠道支付，请重新下单）；"
+                    + "把商品的 renewal 设为 one_period（旧名 one_period_elsewhere）后可单期出售"
             )
         case .accept: ("the client accepts none of the contracts that fit", "客户端不接受任何可用的合约类型")
         case .unavailable: ("nobody can charge what the wallet hands over", "没有账户可以扣取该钱包的款项")
