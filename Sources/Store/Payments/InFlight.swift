@@ -14,9 +14,9 @@ extension PaymentQueries {
     /// Lists payments in flight whose check is due, and says which of them the provider is queried about.
     ///
     /// No query is made about contracts of a store, whose purchases arrive by themselves; about pending payments of an
-    /// order that is no longer open, after `hanging` seconds, unless they charge a mandate; about payments of an expired order, which the job that
-    /// closes the order checks (a renewal's order does not expire); and about payments that were never opened at the
-    /// provider, which belong to their request, because a query would close them there.
+    /// order that is no longer open, after `hanging` seconds, unless they charge a mandate; about payments of an expired
+    /// order, which the job that closes the order checks (a renewal's order does not expire); and about payments that
+    /// were never opened at the provider, which belong to their request, because a query would close them there.
     ///
     /// - Parameter hanging: the number of seconds after its start for which a pending payment of an order that is not
     ///   open is queried.
