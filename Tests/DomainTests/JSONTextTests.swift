@@ -81,6 +81,42 @@ struct JSONTextTests {
         }
     }
 
+    private enum Fact: Encodable {
+        case paid(Int, by: String)
+        case opened
+        case parts(Parts, within: [Fact])
+    }
+
+    /// A type with nested objects that follow each other, within each other, and are empty.
+    private struct NestedObjects: Encodable {
+        func encode(to encoder: any Encoder) throws {
+            var outer = encoder.container(keyedBy: InTwoTurns.First.self)
+            var first = outer.nestedContainer(keyedBy: InTwoTurns.Second.self, forKey: .d)
+            try first.encode(1, forKey: .b)
+            var inner = first.nestedContainer(keyedBy: InTwoTurns.First.self, forKey: .a)
+            try inner.encode([Fact.opened], forKey: .b)
+            _ = outer.nestedContainer(keyedBy: InTwoTurns.First.self, forKey: .b)
+        }
+    }
+
+    /// A type that goes on with a nested object after it has begun the next one.
+    private struct InTurns: Encodable {
+        func encode(to encoder: any Encoder) throws {
+            var outer = encoder.container(keyedBy: InTwoTurns.First.self)
+            var first = outer.nestedContainer(keyedBy: InTwoTurns.First.self, forKey: .b)
+            var second = outer.nestedContainer(keyedBy: InTwoTurns.First.self, forKey: .d)
+            try first.encode(1, forKey: .b)
+            try second.encode(2, forKey: .d)
+        }
+    }
+
+    @Test func `an enum's associated values and other nested objects are the same bytes`() throws {
+        let facts = [Fact.paid(1, by: "a/b"), .opened, .parts(Parts(), within: [.opened, .paid(.max, by: "\"")])]
+        #expect(JSONTextEncoder.encoded(facts) == (try Self.reference(facts)))
+        #expect(JSONTextEncoder.encoded(NestedObjects()) == (try Self.reference(NestedObjects())))
+        #expect(JSONTextEncoder.encoded(["a": NestedObjects()]) == (try Self.reference(["a": NestedObjects()])))
+    }
+
     private struct Caught: Encodable {
         func encode(to encoder: any Encoder) throws {
             var container = encoder.container(keyedBy: InTwoTurns.First.self)
@@ -104,7 +140,7 @@ struct JSONTextTests {
     @Test func `what is left to Foundation is written by it whole`() throws {
         let values: [any Encodable] = [
             1.5, [Float(2)], Data([1]), [Date(timeIntervalSince1970: 0)], ["a": Decimal(1)], URL(fileURLWithPath: "/"),
-            JSONValue.number(0.1), Caught(), Nested(), [Empty()],
+            JSONValue.number(0.1), Caught(), Nested(), InTurns(), [Empty()],
         ]
         for value in values {
             #expect(JSONTextEncoder.encoded(value) == nil)

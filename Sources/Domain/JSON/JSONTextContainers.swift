@@ -1,45 +1,45 @@
 /// The encoder that one value writes itself with.
 struct JSONTextValueEncoder: Encoder {
     let buffer: JSONTextBuffer
-    let depth: Int
+    let place: JSONTextBuffer.Place
 
     var codingPath: [any CodingKey] { [] }
     var userInfo: [CodingUserInfoKey: Any] { [:] }
 
     func container<Key: CodingKey>(keyedBy type: Key.Type) -> KeyedEncodingContainer<Key> {
-        buffer.beginObject(at: depth)
-        return KeyedEncodingContainer(JSONTextMembers(buffer: buffer, depth: depth))
+        buffer.beginObject(at: place)
+        return KeyedEncodingContainer(JSONTextMembers(buffer: buffer, place: place))
     }
 
     func unkeyedContainer() -> any UnkeyedEncodingContainer {
-        buffer.beginArray(at: depth)
-        return JSONTextElements(buffer: buffer, depth: depth)
+        buffer.beginArray(at: place)
+        return JSONTextElements(buffer: buffer, place: place)
     }
 
     func singleValueContainer() -> any SingleValueEncodingContainer {
-        JSONTextSingleValue(buffer: buffer, depth: depth)
+        JSONTextSingleValue(buffer: buffer, place: place)
     }
 }
 
 /// The members of an object.
 private struct JSONTextMembers<Key: CodingKey>: KeyedEncodingContainerProtocol {
     let buffer: JSONTextBuffer
-    let depth: Int
+    let place: JSONTextBuffer.Place
 
     var codingPath: [any CodingKey] { [] }
 
     func encodeNil(forKey key: Key) throws {
-        try buffer.beginMember(key.stringValue, at: depth)
+        try buffer.beginMember(key.stringValue, at: place)
         buffer.writeNull()
     }
 
     func encode(_ value: Bool, forKey key: Key) throws {
-        try buffer.beginMember(key.stringValue, at: depth)
+        try buffer.beginMember(key.stringValue, at: place)
         buffer.write(value)
     }
 
     func encode(_ value: String, forKey key: Key) throws {
-        try buffer.beginMember(key.stringValue, at: depth)
+        try buffer.beginMember(key.stringValue, at: place)
         buffer.write(value)
     }
 
@@ -47,19 +47,22 @@ private struct JSONTextMembers<Key: CodingKey>: KeyedEncodingContainerProtocol {
     func encode(_ value: Float, forKey key: Key) throws { throw buffer.unsupported() }
 
     func encode(_ value: some FixedWidthInteger & Encodable, forKey key: Key) throws {
-        try buffer.beginMember(key.stringValue, at: depth)
+        try buffer.beginMember(key.stringValue, at: place)
         buffer.write(integer: value)
     }
 
     func encode(_ value: some Encodable, forKey key: Key) throws {
-        try buffer.beginMember(key.stringValue, at: depth)
+        try buffer.beginMember(key.stringValue, at: place)
         try buffer.write(value)
     }
 
     func nestedContainer<Nested: CodingKey>(
         keyedBy type: Nested.Type, forKey key: Key
     ) -> KeyedEncodingContainer<Nested> {
-        buffer.unsupportedEncoder().container(keyedBy: type)
+        guard let nested = buffer.beginNestedObject(key.stringValue, at: place) else {
+            return buffer.unsupportedEncoder().container(keyedBy: type)
+        }
+        return KeyedEncodingContainer(JSONTextMembers<Nested>(buffer: buffer, place: nested))
     }
 
     func nestedUnkeyedContainer(forKey key: Key) -> any UnkeyedEncodingContainer {
@@ -73,18 +76,18 @@ private struct JSONTextMembers<Key: CodingKey>: KeyedEncodingContainerProtocol {
 /// The elements of an array.
 private struct JSONTextElements: UnkeyedEncodingContainer {
     let buffer: JSONTextBuffer
-    let depth: Int
+    let place: JSONTextBuffer.Place
     private(set) var count = 0
 
-    init(buffer: JSONTextBuffer, depth: Int) {
+    init(buffer: JSONTextBuffer, place: JSONTextBuffer.Place) {
         self.buffer = buffer
-        self.depth = depth
+        self.place = place
     }
 
     var codingPath: [any CodingKey] { [] }
 
     private mutating func begin() throws {
-        try buffer.beginElement(at: depth)
+        try buffer.beginElement(at: place)
         count += 1
     }
 
@@ -130,22 +133,22 @@ private struct JSONTextElements: UnkeyedEncodingContainer {
 /// A value that is neither an object nor an array, or that is written as another value.
 private struct JSONTextSingleValue: SingleValueEncodingContainer {
     let buffer: JSONTextBuffer
-    let depth: Int
+    let place: JSONTextBuffer.Place
 
     var codingPath: [any CodingKey] { [] }
 
     func encodeNil() throws {
-        try buffer.beginSingleValue(at: depth)
+        try buffer.beginSingleValue(at: place)
         buffer.writeNull()
     }
 
     func encode(_ value: Bool) throws {
-        try buffer.beginSingleValue(at: depth)
+        try buffer.beginSingleValue(at: place)
         buffer.write(value)
     }
 
     func encode(_ value: String) throws {
-        try buffer.beginSingleValue(at: depth)
+        try buffer.beginSingleValue(at: place)
         buffer.write(value)
     }
 
@@ -153,12 +156,12 @@ private struct JSONTextSingleValue: SingleValueEncodingContainer {
     func encode(_ value: Float) throws { throw buffer.unsupported() }
 
     func encode(_ value: some FixedWidthInteger & Encodable) throws {
-        try buffer.beginSingleValue(at: depth)
+        try buffer.beginSingleValue(at: place)
         buffer.write(integer: value)
     }
 
     func encode(_ value: some Encodable) throws {
-        try buffer.beginSingleValue(at: depth)
+        try buffer.beginSingleValue(at: place)
         try buffer.write(value)
     }
 }

@@ -4,7 +4,7 @@ package import FoundationEssentials
 ///
 /// Foundation's encoder builds a tree of dictionaries first, which is most of its time. The bytes are the same. Values
 /// that the answers and events of Paydesk do not contain (floating-point numbers, `Data`, `Date`, `URL`, `Decimal`, nested
-/// containers) are left to Foundation.
+/// arrays) are left to Foundation.
 package enum JSONTextEncoder {
     /// Writes a value.
     ///
@@ -28,9 +28,20 @@ final class JSONTextBuffer {
         enum Form { case none, single, object, array }
 
         var form = Form.none
+        /// The number of this value among all that were begun, which tells it from another at its depth.
+        let number: Int
         let start: Int
         let firstMember: Int
+        /// True for an object of `nestedContainer(keyedBy:forKey:)`, which has no `encode(to:)` and ends when the value
+        /// around it goes on.
+        var isNested = false
         var isInOrder = true
+    }
+
+    /// The place of a value that is being written.
+    struct Place {
+        let depth: Int
+        fileprivate let number: Int
     }
 
     private struct Member {
@@ -42,6 +53,7 @@ final class JSONTextBuffer {
     @exclusivity(unchecked) private(set) var bytes: [UInt8] = []
     @exclusivity(unchecked) private var open: [Open] = []
     @exclusivity(unchecked) private var members: [Member] = []
+    @exclusivity(unchecked) private var begun = 0
 
     /// False after a value that is left to Foundation, and after an error, which the value around it may have caught.
     private(set) var isWhole = true
@@ -53,14 +65,31 @@ final class JSONTextBuffer {
         if Value.self == String.self, let text = value as? String { return write(text) }
         guard Value.self != Data.self, Value.self != Date.self, Value.self != URL.self, Value.self != Decimal.self
         else { throw unsupported() }
-        let depth = open.count
-        open.append(Open(start: bytes.count, firstMember: members.count))
-        do { try value.encode(to: JSONTextValueEncoder(buffer: self, depth: depth)) } catch {
+        let place = enter()
+        do { try value.encode(to: JSONTextValueEncoder(buffer: self, place: place)) } catch {
             isWhole = false
             throw error
         }
-        guard open.count == depth + 1 else { throw unsupported() }
+        try leaveNested(above: place)
+        guard isInnermost(place) else { throw unsupported() }
         try close(open.removeLast())
+    }
+
+    private func enter(asNested isNested: Bool = false) -> Place {
+        let place = Place(depth: open.count, number: begun)
+        begun += 1
+        open.append(
+            Open(number: place.number, start: bytes.count, firstMember: members.count, isNested: isNested))
+        return place
+    }
+
+    private func isInnermost(_ place: Place) -> Bool {
+        open.count == place.depth + 1 && open[place.depth].number == place.number
+    }
+
+    /// Ends the nested objects within a value that goes on.
+    private func leaveNested(above place: Place) throws {
+        while open.count > place.depth + 1, let last = open.last, last.isNested { try close(open.removeLast()) }
     }
 
     func unsupported() -> any Error {
@@ -72,30 +101,33 @@ final class JSONTextBuffer {
     func unsupportedEncoder() -> JSONTextValueEncoder {
         isWhole = false
         let dropped = JSONTextBuffer()
-        dropped.open.append(Open(start: 0, firstMember: 0))
-        return JSONTextValueEncoder(buffer: dropped, depth: 0)
+        return JSONTextValueEncoder(buffer: dropped, place: dropped.enter())
     }
 
     // MARK: Forms
 
-    /// Makes the value at a depth an object, unless it is one already.
-    func beginObject(at depth: Int) { begin(.object, at: depth) }
+    /// Makes a value an object, unless it is one already.
+    func beginObject(at place: Place) { begin(.object, at: place) }
 
-    /// Makes the value at a depth an array, unless it is one already.
-    func beginArray(at depth: Int) { begin(.array, at: depth) }
+    /// Makes a value an array, unless it is one already.
+    func beginArray(at place: Place) { begin(.array, at: place) }
 
-    private func begin(_ form: Open.Form, at depth: Int) {
+    private func begin(_ form: Open.Form, at place: Place) {
+        let depth = place.depth
+        guard open.indices.contains(depth), open[depth].number == place.number else { return isWhole = false }
         if open[depth].form == .none { open[depth].form = form }
         if open[depth].form != form { isWhole = false }
     }
 
-    func beginSingleValue(at depth: Int) throws {
-        guard open.count == depth + 1, open[depth].form == .none else { throw unsupported() }
-        open[depth].form = .single
+    func beginSingleValue(at place: Place) throws {
+        guard isInnermost(place), open[place.depth].form == .none else { throw unsupported() }
+        open[place.depth].form = .single
     }
 
-    func beginMember(_ key: String, at depth: Int) throws {
-        guard open.count == depth + 1, open[depth].form == .object else { throw unsupported() }
+    func beginMember(_ key: String, at place: Place) throws {
+        try leaveNested(above: place)
+        let depth = place.depth
+        guard isInnermost(place), open[depth].form == .object else { throw unsupported() }
         if members.count > open[depth].firstMember, let last = members.last,
             !last.key.utf8.lexicographicallyPrecedes(key.utf8)
         {
@@ -107,8 +139,19 @@ final class JSONTextBuffer {
         bytes.append(UInt8(ascii: ":"))
     }
 
-    func beginElement(at depth: Int) throws {
-        guard open.count == depth + 1, open[depth].form == .array else { throw unsupported() }
+    /// Begins a member that is an object, such as the associated values of an enum's case.
+    ///
+    /// - Returns: its place; nil where it is left to Foundation.
+    func beginNestedObject(_ key: String, at place: Place) -> Place? {
+        do { try beginMember(key, at: place) } catch { return nil }
+        let nested = enter(asNested: true)
+        beginObject(at: nested)
+        return nested
+    }
+
+    func beginElement(at place: Place) throws {
+        try leaveNested(above: place)
+        guard isInnermost(place), open[place.depth].form == .array else { throw unsupported() }
         bytes.append(UInt8(ascii: ","))
     }
 

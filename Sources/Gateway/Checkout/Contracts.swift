@@ -146,7 +146,7 @@ enum SealedInstruction {
     static func place(setup: String) -> String { "setups.instruction/\(setup)" }
 
     static func seal(_ instruction: PaymentInstruction, ofSetup setup: ID<Setup>, by keyRing: KeyRing) throws -> Data {
-        try keyRing.seal(try JSONEncoder().encode(instruction), context: place(setup: setup.rawValue))
+        try keyRing.seal(try JSONText.encoded(instruction), context: place(setup: setup.rawValue))
     }
 
     static func open(_ sealed: Data, ofSetup setup: ID<Setup>, by keyRing: KeyRing) throws -> PaymentInstruction {
@@ -155,7 +155,7 @@ enum SealedInstruction {
     }
 
     static func seal(_ instruction: PaymentInstruction, of payment: ID<Payment>, by keyRing: KeyRing) throws -> Data {
-        try keyRing.seal(try JSONEncoder().encode(instruction), context: place(payment))
+        try keyRing.seal(try JSONText.encoded(instruction), context: place(payment))
     }
 
     static func open(_ sealed: Data, of payment: ID<Payment>, by keyRing: KeyRing) throws -> PaymentInstruction {

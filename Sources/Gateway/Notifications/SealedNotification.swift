@@ -25,7 +25,7 @@ struct SealedNotification {
             method: notification.method, query: notification.query,
             headers: notification.headers.map { Head.Field(name: $0.name, value: $0.value) })
         body = try keyRing.seal(notification.body, context: Self.bodyPlace(id))
-        self.head = try keyRing.seal(try JSONEncoder().encode(head), context: Self.headPlace(id))
+        self.head = try keyRing.seal(try JSONText.encoded(head), context: Self.headPlace(id))
     }
 
     /// Opens a stored notification, with the real time at which it arrived, which is that of its id.

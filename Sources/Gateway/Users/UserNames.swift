@@ -26,7 +26,7 @@ package struct UserNames: Sendable {
         let names = try await store.read { db in try db.users.listExternalIDs(found) }
         var quoted: [ID<User>: Data] = [:]
         for id in found {
-            guard let name = try? JSONEncoder().encode(names[id] ?? Self.erased) else { throw .internalError }
+            guard let name = try? JSONText.encoded(names[id] ?? Self.erased) else { throw .internalError }
             quoted[id] = name
         }
         return zip(texts, places).map { InternalIDs.replace($1, in: $0, by: quoted) }
