@@ -13,7 +13,9 @@ extension StringProtocol {
 
     /// The first Unicode scalars, at most `count`.
     package func firstScalars(_ count: Int) -> String {
-        String(String.UnicodeScalarView(unicodeScalars.prefix(count)))
+        // No text has more scalars than bytes.
+        guard utf8.count > count else { return String(self) }
+        return String(String.UnicodeScalarView(unicodeScalars.prefix(count)))
     }
 
     /// The longest prefix of whole Unicode scalars that has at most `count` bytes in UTF-8.

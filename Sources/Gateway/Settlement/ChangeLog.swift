@@ -98,9 +98,20 @@ extension String {
     /// This text without U+0000, which SQL text cannot contain.
     fileprivate var withoutNUL: String { utf8.contains(0) ? replacing("\u{0}", with: "") : self }
 
+    /// True for a text without control characters, and without repeated or outer spaces, as most are.
+    private var isOneLine: Bool {
+        var isAfterSpace = true
+        for byte in utf8 {
+            guard byte >= 0x20, byte != 0x7F, byte != 0x20 || !isAfterSpace else { return false }
+            isAfterSpace = byte == 0x20
+        }
+        return !isAfterSpace
+    }
+
     /// Returns this text without control characters (SQL text cannot contain U+0000) and without repeated or outer
     /// spaces, cut to `length` Unicode scalars.
     func stored(_ length: Int) -> String {
+        guard utf8.count > length || !isOneLine else { return self }
         let plain = unicodeScalars.filter { $0.value >= 0x20 && $0.value != 0x7F }
         let words = String(String.UnicodeScalarView(plain)).split(separator: " ", omittingEmptySubsequences: true)
         return words.joined(separator: " ").firstScalars(length)

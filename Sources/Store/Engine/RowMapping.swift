@@ -4,14 +4,19 @@ import FoundationEssentials
 // Domain values from rows; a value that the schema's constraints do not allow is `StoreError.corrupt`.
 extension Row {
     package func id<Subject>(_ column: String, _: Subject.Type = Subject.self) throws(StoreError) -> ID<Subject> {
-        guard let id = ID<Subject>(try text(column)) else { throw .corrupt("column \(column) is not an id") }
+        try Self.id(try text(column), column)
+    }
+
+    private static func id<Subject>(_ text: String, _ column: String) throws(StoreError) -> ID<Subject> {
+        guard let id = ID<Subject>(text) else { throw .corrupt("column \(column) is not an id") }
         return id
     }
 
     package func optionalID<Subject>(
         _ column: String, _: Subject.Type = Subject.self
     ) throws(StoreError) -> ID<Subject>? {
-        self[column] == .null ? nil : try id(column)
+        guard let text = try optionalText(column) else { return nil }
+        return try Self.id(text, column)
     }
 
     package func time(_ column: String) throws(StoreError) -> Timestamp { Timestamp(try int(column)) }

@@ -42,7 +42,7 @@ final class PostgresResult {
 
     func rows() throws(StoreError) -> [Row] {
         let count = PQnfields(pointer)
-        let columns = (0..<count).map { String(cString: PQfname(pointer, $0)) }
+        let columns = ResultColumns((0..<count).map { String(cString: PQfname(pointer, $0)) })
         let types = (0..<count).map { PQftype(pointer, $0) }
         var rows: [Row] = []
         rows.reserveCapacity(Int(PQntuples(pointer)))

@@ -1,4 +1,5 @@
 import Domain
+import Foundation
 import GRDB
 import GRDBSQLite
 
@@ -30,11 +31,12 @@ final class SQLiteTransaction: Transaction {
     func rows(_ sql: String, _ arguments: [any SQLBindable]) throws(StoreError) -> [Row] {
         try perform { connection in
             let statement = try connection.cachedStatement(sql: sql)
-            var columns: [String] = []
+            var columns: ResultColumns?
             var rows: [Row] = []
             try statement.run(arguments, on: connection) {
-                if rows.isEmpty { columns = statement.names }
-                rows.append(Row(columns: columns, values: statement.values))
+                let shared = columns ?? ResultColumns(statement.names)
+                columns = shared
+                rows.append(Row(columns: shared, values: statement.values))
             }
             return rows
         }
@@ -86,10 +88,17 @@ final class SQLiteTransaction: Transaction {
 }
 
 extension String {
+    /// True where the text holds U+0000; `memchr` reads many bytes at a time.
+    private var holdsNUL: Bool {
+        utf8.withContiguousStorageIfAvailable { bytes in
+            bytes.baseAddress.map { memchr($0, 0, bytes.count) != nil } ?? false
+        } ?? utf8.contains(0)
+    }
+
     /// Returns the text, or throws where it contains U+0000: PostgreSQL cannot store that, and C would cut the text
     /// there.
     func bindable() throws(StoreError) -> String {
-        guard !utf8.contains(0) else { throw .statement("a bound text holds U+0000") }
+        guard !holdsNUL else { throw .statement("a bound text holds U+0000") }
         return self
     }
 }
