@@ -46,7 +46,7 @@ extension DueTimeQueries {
             try first(
                 """
                 SELECT look_at AS at FROM setups
-                WHERE state IN ('created', 'pending', 'unknown') AND look_at > ? ORDER BY look_at LIMIT 1
+                WHERE \(InFlight.isTrue(of: "state")) AND look_at > ? ORDER BY look_at LIMIT 1
                 """, [time]),
         ]
         return found.compactMap { $0 }.min()
@@ -77,7 +77,7 @@ extension DueTimeQueries {
                 try first(
                     """
                     SELECT look_at AS at FROM \(table)\(db.dialect.indexed(by: "\(table)_to_look_at"))
-                    WHERE state IN ('created', 'pending', 'unknown') AND look_at > ? ORDER BY look_at LIMIT 1
+                    WHERE \(InFlight.isTrue(of: "state")) AND look_at > ? ORDER BY look_at LIMIT 1
                     """, [time]))
         }
         if !accounts.isEmpty {

@@ -247,7 +247,7 @@ enum AwaitedOrders {
     static func select(of token: String) -> String {
         """
         SELECT o.id FROM orders o WHERE o.external_token_id = \(token) AND (o.state = 'open' OR EXISTS (
-            SELECT 1 FROM payments p WHERE p.order_id = o.id AND p.state IN ('created', 'pending', 'unknown')))
+            SELECT 1 FROM payments p WHERE p.order_id = o.id AND \(InFlight.isTrue(of: "p.state"))))
         """
     }
 }

@@ -69,7 +69,7 @@ extension JobQueries {
         case .setups:
             sql = """
                 SELECT t.id AS subject, t.look_at AS at FROM setups t
-                WHERE t.state IN ('created', 'pending', 'unknown') AND t.look_at <= \(time)
+                WHERE \(InFlight.isTrue(of: "t.state")) AND t.look_at <= \(time)
                 """
         case .mandates:
             sql = """

@@ -41,5 +41,6 @@ package enum Migrations {
         Migration(number: 41, name: "wallet payers", sql: walletPayers),
         Migration(number: 42, name: "checks by comparison", sql: "", particular: checksByComparison),
         Migration(number: 43, name: "sales without trials", sql: sales, particular: salesOnly),
+        Migration(number: 44, name: "in flight by comparison", sql: "", particular: inFlightByComparison),
     ]
 }

@@ -169,7 +169,7 @@ extension OrderQueries where Connection == any Transaction {
             try tx.enqueue(
                 """
                 UPDATE payments SET payer_address = NULL, wechat_openid = NULL, look_at = created_at + ?
-                WHERE order_id = ? AND state IN ('created', 'pending', 'unknown')
+                WHERE order_id = ? AND \(InFlight.isTrue(of: "state"))
                 """, DueWork.settlingSeconds, id)
         }
     }

@@ -10,6 +10,17 @@ package struct DueCheck: Sendable {
     fileprivate let lookAt: Int64
 }
 
+/// The condition that a payment, a refund or a set-up has no final state.
+///
+/// The partial indexes have the same text: SQLite uses one only where the condition stands in the query as it stands in the
+/// index.
+enum InFlight {
+    /// - Parameter state: the column of the state.
+    static func isTrue(of state: String) -> String {
+        "(\(state) = 'created' OR \(state) = 'pending' OR \(state) = 'unknown')"
+    }
+}
+
 extension PaymentQueries {
     /// Lists payments in flight whose check is due, and says which of them the provider is queried about.
     ///
@@ -31,7 +42,7 @@ extension PaymentQueries {
                 CASE WHEN p.state <> 'created' AND (o.state <> 'open' OR o.origin = 'renewal'
                     OR o.expires_at > \(db.dialect.businessClock)) THEN 1 ELSE 0 END AS is_asked
             FROM payments p\(db.dialect.indexed(by: "payments_to_look_at")) JOIN orders o ON o.id = p.order_id
-            WHERE p.state IN ('created', 'pending', 'unknown') AND p.look_at <= \(db.dialect.businessClock)
+            WHERE \(InFlight.isTrue(of: "p.state")) AND p.look_at <= \(db.dialect.businessClock)
             ORDER BY p.look_at LIMIT ?
             """, [now, now, hanging, now, now, limit]
         ).map(DueCheck.init(row:))
@@ -41,7 +52,7 @@ extension PaymentQueries {
     package func listInFlight(
         at account: AccountID, before last: ID<Payment>?, limit: Int64
     ) throws(StoreError) -> [ID<Payment>] {
-        let isInFlight = "p.state IN ('created', 'pending', 'unknown')"
+        let isInFlight = "\(InFlight.isTrue(of: "p.state"))"
         let restriction = "\(isInFlight) AND p.offers IS NULL AND COALESCE(p.processor, p.account) = ?"
         return try db.newestIDs(
             of: ["pending", "unknown"], "p", in: "payments p", where: restriction, account, before: last, limit: limit)
@@ -60,7 +71,7 @@ extension RefundQueries {
             """
             SELECT r.id, r.look_at, r.created_at, \(db.dialect.businessClock) AS now, 0 AS is_over, 1 AS is_asked
             FROM refunds r\(db.dialect.indexed(by: "refunds_to_look_at"))
-            WHERE r.state IN ('created', 'pending', 'unknown') AND r.look_at <= \(db.dialect.businessClock)
+            WHERE \(InFlight.isTrue(of: "r.state")) AND r.look_at <= \(db.dialect.businessClock)
             ORDER BY r.look_at LIMIT ?
             """, [now, now, limit]
         ).map(DueCheck.init(row:))
@@ -72,7 +83,7 @@ extension RefundQueries {
     ) throws(StoreError) -> [ID<Refund>] {
         try db.newestIDs(
             of: ["created", "pending", "unknown"], "r", in: "refunds r JOIN payments p ON p.id = r.payment_id",
-            where: "r.state IN ('created', 'pending', 'unknown') AND COALESCE(p.processor, p.account) = ?", account,
+            where: "\(InFlight.isTrue(of: "r.state")) AND COALESCE(p.processor, p.account) = ?", account,
             before: last, limit: limit)
     }
 }

@@ -25,7 +25,7 @@ extension ManagedSubscriptionQueries {
         try db.row(
             """
             SELECT id FROM payments WHERE order_id = ? AND mandate_id IS NOT NULL
-                AND state IN ('created', 'pending', 'unknown')
+                AND \(InFlight.isTrue(of: "state"))
             """, order) != nil
     }
 
@@ -49,7 +49,7 @@ extension ManagedSubscriptionQueries {
                     WHERE s.state = 'running' AND s.due_at IS NULL AND s.period_end < ?
                         AND NOT EXISTS (SELECT p.id FROM orders o JOIN payments p ON p.order_id = o.id
                             WHERE o.subscription_id = s.id AND o.state = 'open' AND p.mandate_id IS NOT NULL
-                                AND p.state IN ('created', 'pending', 'unknown') AND p.created_at >= ?)) AS n
+                                AND \(InFlight.isTrue(of: "p.state")) AND p.created_at >= ?)) AS n
             """, time, time, time
         )?.int("n") ?? 0
     }

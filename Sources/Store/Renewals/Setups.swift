@@ -96,7 +96,7 @@ extension SetupQueries {
     /// Finds the set-up of a subscription that is not final.
     package func findOpen(of subscription: ID<Subscription>) throws(StoreError) -> SetupRecord? {
         try db.row(
-            "SELECT * FROM setups WHERE subscription_id = ? AND state IN ('created', 'pending', 'unknown')",
+            "SELECT * FROM setups WHERE subscription_id = ? AND \(InFlight.isTrue(of: "state"))",
             subscription
         ).map(SetupRecord.init(row:))
     }

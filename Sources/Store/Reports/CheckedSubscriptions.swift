@@ -207,7 +207,7 @@ private struct SubscriptionParts {
         charging = try db.rowsByKey(ids, "subscription_id") {
             """
             SELECT o.subscription_id FROM orders o JOIN payments p ON p.order_id = o.id
-            WHERE o.state = 'open' AND p.mandate_id IS NOT NULL AND p.state IN ('created', 'pending', 'unknown')
+            WHERE o.state = 'open' AND p.mandate_id IS NOT NULL AND \(InFlight.isTrue(of: "p.state"))
                 AND o.subscription_id IN (\($0))
             """
         }

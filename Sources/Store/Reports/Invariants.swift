@@ -121,9 +121,9 @@ extension InvariantRule {
             invariant: 7, detail: "a payment or refund is in flight, and the job that sought its end has given up",
             sql: """
                 SELECT j.subject FROM jobs j WHERE j.state = 'quarantined'
-                  AND (EXISTS (SELECT 1 FROM payments p WHERE p.state IN ('created', 'pending', 'unknown')
+                  AND (EXISTS (SELECT 1 FROM payments p WHERE \(InFlight.isTrue(of: "p.state"))
                           AND p.offers IS NULL AND (p.id = j.subject OR p.order_id = j.subject))
-                       OR EXISTS (SELECT 1 FROM refunds r WHERE r.state IN ('created', 'pending', 'unknown')
+                       OR EXISTS (SELECT 1 FROM refunds r WHERE \(InFlight.isTrue(of: "r.state"))
                           AND r.id = j.subject))
                 """),
         InvariantRule(

@@ -6,7 +6,7 @@ extension ConsistencyQueries {
         try db.rows(
             """
             SELECT id AS subject FROM setups
-            WHERE state IN ('created', 'pending', 'unknown') AND expires_at < ? LIMIT ?
+            WHERE \(InFlight.isTrue(of: "state")) AND expires_at < ? LIMIT ?
             """, [time, limit]
         ).map { row throws(StoreError) in try row.text("subject") }
     }
@@ -53,7 +53,7 @@ extension InvariantRule {
             invariant: 19, detail: "a set-up is in flight, and the job that sought its end has given up",
             sql: """
                 SELECT t.id AS subject FROM setups t JOIN jobs j ON j.subject = t.id AND j.kind = 'reconcile_setup'
-                WHERE t.state IN ('created', 'pending', 'unknown') AND j.state = 'quarantined'
+                WHERE \(InFlight.isTrue(of: "t.state")) AND j.state = 'quarantined'
                 """),
         InvariantRule(
             invariant: 19, detail: "a set-up succeeded and left no mandate of its subscription",
