@@ -149,6 +149,8 @@ extension JobKind {
 /// The end of a run that succeeded.
 package enum JobOutcome: Sendable, Equatable {
     case done
+    /// The transaction of the run has ended the job.
+    case recorded
     /// The job runs again after these seconds; its count of attempts begins again.
     case again(after: Int64)
     /// The job runs again by the schedule of failures, though it did not fail.

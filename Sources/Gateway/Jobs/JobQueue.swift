@@ -78,6 +78,13 @@ package struct JobQueue: Sendable {
         _ work: @escaping @Sendable (ClaimedJob) async throws(GatewayError) -> JobOutcome
     ) async throws(GatewayError) {
         guard let job = try await claim(kind, subject: subject) else { return }
+        await performNow(job, work)
+    }
+
+    /// Runs a claimed job now; a client that disconnects does not end the run.
+    func performNow(
+        _ job: ClaimedJob, _ work: @escaping @Sendable (ClaimedJob) async throws(GatewayError) -> JobOutcome
+    ) async {
         await calls.perform { await perform(job, work) }
     }
 
@@ -154,6 +161,7 @@ package struct JobQueue: Sendable {
         let now = time.now
         let lease = job.lease
         switch end {
+        case .success(.recorded): return true
         case .success(.done):
             return try await store.write { tx in try tx.jobs.finish(lease, requests: job.asked, at: now) }
         case .success(.again(let delay)):
@@ -197,6 +205,17 @@ package struct JobQueue: Sendable {
             }
             return true
         }
+    }
+}
+
+extension JobQueries where Connection == any Transaction {
+    /// Inserts a job that its maker claims at once, under a first lease.
+    ///
+    /// - Returns: false where there is a job of this kind and subject already.
+    func insert(_ job: ClaimedJob, at now: ClockReading) throws(StoreError) -> Bool {
+        try insertClaimed(
+            job.lease, kind: job.kind.rawValue, subject: job.subject, requests: job.asked, for: job.kind.lease,
+            at: now)
     }
 }
 

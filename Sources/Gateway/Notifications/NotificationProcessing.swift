@@ -13,31 +13,43 @@ extension Notifications {
     }
 
     /// Applies the facts of a stored notification, once.
-    func process(_ job: ClaimedJob) async throws(GatewayError) -> JobOutcome {
+    ///
+    /// - Parameter facts: the facts where this process has just stored them; nil reads them.
+    func process(_ job: ClaimedJob, known facts: [ProviderFact]? = nil) async throws(GatewayError) -> JobOutcome {
         guard let id = ID<Domain.Notification>(job.subject) else { return .done }
         var asked: [ProviderFact] = []
-        while let unknown = try await process(id, asked) {
+        while true {
+            switch try await process(id, of: job, facts, asked) {
+            case .done(let outcome): return outcome
             // That transaction changed nothing; the next one has the amounts.
-            asked += try await amounts(of: unknown)
+            case .lacks(let unknown): asked += try await amounts(of: unknown)
+            }
         }
-        return .done
     }
 
-    /// Applies the facts of a notification in one transaction.
+    /// The end of a transaction that applies facts.
+    private enum Processing {
+        case done(JobOutcome)
+        /// Nothing was applied, because the amounts of these refunds must be queried first.
+        case lacks([UnknownRefund])
+    }
+
+    /// Applies the facts of a notification in one transaction, which also ends the job where nothing follows.
     ///
-    /// - Parameter asked: the providers' answers about refunds whose amounts the notification lacks.
-    /// - Returns: the refunds whose amounts must be queried first; nil after all facts were applied.
+    /// - Parameters:
+    ///   - known: the notification's facts; nil reads them.
+    ///   - asked: the providers' answers about refunds whose amounts the notification lacks.
     private func process(
-        _ id: ID<Domain.Notification>, _ asked: [ProviderFact]
-    ) async throws(GatewayError) -> [UnknownRefund]? {
+        _ id: ID<Domain.Notification>, of job: ClaimedJob, _ known: [ProviderFact]?, _ asked: [ProviderFact]
+    ) async throws(GatewayError) -> Processing {
         let (logger, registry, keyRing) = (logger, registry, keyRing)
         let audit = AuditContext(actor: .system("notification"), requestID: id.rawValue)
-        return try await settlements.run(audit) { settlement -> [UnknownRefund]? in
-            guard let stored = try settlement.tx.notifications.lock(id) else { return nil }
+        return try await settlements.run(audit) { settlement -> Processing in
+            guard let stored = try settlement.tx.notifications.lock(id) else { return .done(.done) }
             settlement.log.context = AuditContext(actor: .provider(stored.account), requestID: id.rawValue)
-            let facts = try JSONDecoder().decode([ProviderFact].self, from: Data(stored.facts.utf8))
+            let facts = try known ?? JSONDecoder().decode([ProviderFact].self, from: Data(stored.facts.utf8))
             let unknown = try asked.isEmpty ? UnknownRefund.all(facts, from: stored.account, in: settlement.tx) : []
-            guard unknown.isEmpty else { return unknown }
+            guard unknown.isEmpty else { return .lacks(unknown) }
             try settlement.lockUsers(of: facts + asked)
             // The answers are stored as facts as well, for a rebuild.
             for fact in asked { _ = try settlement.apply(fact, from: stored.account) }
@@ -52,7 +64,10 @@ extension Notifications {
                 }
             }
             try settlement.tx.notifications.markProcessed(id, at: settlement.now)
-            return nil
+            // Refunds are sent after the commit, under the job's lease.
+            guard settlement.followUps.refunds.isEmpty else { return .done(.done) }
+            let isEnded = try settlement.tx.jobs.finish(job.lease, requests: job.asked, at: settlement.now)
+            return .done(isEnded ? .recorded : .done)
         }
     }
 }

@@ -91,12 +91,12 @@ extension Notifications {
             guard kept.status != .rejected else { throw .invalidNotification }
             return nil
         }
-        let received: ReceivedNotification
+        let verified: VerifiedNotification
         do throws(NotificationRefusal) {
-            received = try await verify(raw, at: account)
+            verified = try await verify(raw, at: account)
         } catch {
             throw error.gatewayError
         }
-        return try seal(raw, received, at: account.id, receivedAt: kept.receivedAt)
+        return try seal(raw, verified, at: account.id, receivedAt: kept.receivedAt)
     }
 }

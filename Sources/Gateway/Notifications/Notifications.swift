@@ -31,33 +31,35 @@ package struct Notifications: Sendable {
         guard let account = registry.account(notifyToken: token),
             account.manifest.notifications.contains(notification.method)
         else { throw .notFound }
-        let received: ReceivedNotification
+        let verified: VerifiedNotification
         do throws(NotificationRefusal) {
-            received = try await verify(notification, at: account)
+            verified = try await verify(notification, at: account)
         } catch {
             if case .unproven(let reason) = error {
                 await refused.keep(notification, at: account.id, because: reason, from: address)
             }
             throw error.gatewayError
         }
-        let record = try seal(notification, received, at: account.id)
-        try await keep(record)
-        return received.acknowledgement
+        try await keep(try seal(notification, verified, at: account.id), verified.received.facts)
+        return verified.received.acknowledgement
     }
 
     /// Stores a verified notification with its job, and runs the job now.
-    private func keep(_ record: NotificationRecord) async throws(GatewayError) {
-        let (job, now) = (settlements.ids.make(Job.self), settlements.time.now)
-        let stored = try await store.write { tx in
+    ///
+    /// The job is stored with this process's lease, which saves the commit of claiming it.
+    private func keep(_ record: NotificationRecord, _ facts: [ProviderFact]) async throws(GatewayError) {
+        let (id, now) = (settlements.ids.make(Job.self), settlements.time.reading)
+        let (stored, job) = try await store.write { tx in
             let stored = try tx.notifications.insert(record)
-            if stored.isWaiting {
-                try tx.jobs.ensure(
-                    job, kind: JobKind.processNotification.rawValue, subject: stored.id.rawValue, at: now)
-            }
-            return stored
+            guard stored.isWaiting else { return (stored, nil as ClaimedJob?) }
+            let job = ClaimedJob(
+                id: id, kind: .processNotification, subject: stored.id.rawValue, attempt: 1, silence: 1,
+                lease: JobLease(job: id, epoch: 1), asked: 1)
+            return (stored, try tx.jobs.insert(job, at: now) ? job : nil)
         }
         guard stored.isWaiting else { return }
-        await processNow(stored.id)
+        guard let job, stored.id == record.id else { return await processNow(stored.id) }
+        await queue.performNow(job) { (job) async throws(GatewayError) in try await process(job, known: facts) }
     }
 
     /// Stores and processes a notification from a store's list of those that it sent.
@@ -65,23 +67,24 @@ package struct Notifications: Sendable {
     /// - Returns: true for one that was missing here.
     func takeMissed(_ notification: RawNotification, at id: AccountID) async throws(GatewayError) -> Bool {
         guard let account = registry[id] else { return false }
-        let received: ReceivedNotification
+        let verified: VerifiedNotification
         do throws(NotificationRefusal) {
-            received = try await verify(notification, at: account)
+            verified = try await verify(notification, at: account)
         } catch {
             guard case .unproven(let reason) = error else { throw error.gatewayError }
             await refused.keep(notification, at: id, because: reason)
             return false
         }
-        if try await store.read({ db in try db.notifications.exists(id, eventID: received.eventID) }) { return false }
-        try await keep(try seal(notification, received, at: id))
+        let event = verified.received.eventID
+        if try await store.read({ db in try db.notifications.exists(id, eventID: event) }) { return false }
+        try await keep(try seal(notification, verified, at: id), verified.received.facts)
         return true
     }
 
     /// Verifies a notification by its account's provider, and logs a refusal.
     func verify(
         _ notification: RawNotification, at account: ConfiguredAccount
-    ) async throws(NotificationRefusal) -> ReceivedNotification {
+    ) async throws(NotificationRefusal) -> VerifiedNotification {
         let result: Result<ReceivedNotification, ProviderError>
         do throws(GatewayError) {
             result = try await received(notification, at: account)
@@ -89,9 +92,8 @@ package struct Notifications: Sendable {
             throw .unavailable
         }
         do throws(ProviderError) {
-            let received = try result.get()
-            guard received.isStorable else { throw .unproven(.unreadable) }
-            return received
+            guard let verified = VerifiedNotification(try result.get()) else { throw .unproven(.unreadable) }
+            return verified
         } catch {
             let refusal = NotificationRefusal(error)
             var metadata: Logger.Metadata = ["account": "\(account.id.rawValue)"]
@@ -128,28 +130,46 @@ package struct Notifications: Sendable {
     ///
     /// - Parameter receivedAt: the business time at which it arrived; nil for now.
     func seal(
-        _ notification: RawNotification, _ received: ReceivedNotification, at account: AccountID,
+        _ notification: RawNotification, _ verified: VerifiedNotification, at account: AccountID,
         receivedAt: Timestamp? = nil
     ) throws(GatewayError) -> NotificationRecord {
         let id = settlements.ids.make(Domain.Notification.self)
-        guard let facts = try? received.facts.storedJSON(),
-            let raw = try? SealedNotification(notification, id, by: keyRing)
-        else { throw .internalError }
+        guard let raw = try? SealedNotification(notification, id, by: keyRing) else { throw .internalError }
+        let received = verified.received
         return NotificationRecord(
             id: id, account: account, eventID: received.eventID.firstScalars(255),
             type: received.type.firstScalars(128),
-            facts: facts, body: raw.body, headers: raw.head, digest: Data(SHA256.hash(data: notification.body)),
+            facts: verified.facts, body: raw.body, headers: raw.head, digest: Data(SHA256.hash(data: notification.body)),
             receivedAt: receivedAt ?? settlements.time.now)
     }
 }
 
-extension ReceivedNotification {
-    /// True where a database can store the notification: SQL text cannot contain U+0000.
-    fileprivate var isStorable: Bool {
-        guard !eventID.utf8.contains(0), !type.utf8.contains(0), let json = try? facts.storedJSON() else {
-            return false
+/// A verified notification with its facts as they are stored.
+struct VerifiedNotification {
+    let received: ReceivedNotification
+    /// JSON text.
+    let facts: String
+
+    /// - Returns: nil where a database cannot store it: SQL text cannot contain U+0000.
+    init?(_ received: ReceivedNotification) {
+        guard !received.eventID.utf8.contains(0), !received.type.utf8.contains(0),
+            let facts = try? received.facts.storedJSON(), !facts.escapesNUL
+        else { return nil }
+        self.received = received
+        self.facts = facts
+    }
+}
+
+extension String {
+    /// True where this JSON text has the escape of U+0000; an escaped backslash before `u0000` is something else.
+    fileprivate var escapesNUL: Bool {
+        let (escape, backslash) = (Array("u0000".utf8), UInt8(ascii: "\\"))
+        var rest = utf8[...]
+        while let at = rest.firstIndex(of: backslash) {
+            rest = rest[at...].dropFirst()
+            if rest.starts(with: escape) { return true }
+            rest = rest.dropFirst()
         }
-        // JSON escapes U+0000; an escaped backslash before `u0000` is something else.
-        return !json.contains(#"\u0000"#) || !json.replacing(#"\\"#, with: "").contains(#"\u0000"#)
+        return false
     }
 }

@@ -167,6 +167,26 @@ extension JobQueries where Connection == any Transaction {
             """, id, kind, subject, now, now)
     }
 
+    /// Inserts a job under its first lease, so that the process that makes it runs it at once, unless there is one with
+    /// this kind and subject.
+    ///
+    /// - Parameters:
+    ///   - lease: a lease of a new job, with the epoch 1.
+    ///   - requests: the number of requests for the job, which its end compares.
+    ///   - seconds: the length of the lease.
+    /// - Returns: false where there is such a job, which another process may be running.
+    package func insertClaimed(
+        _ lease: JobLease, kind: String, subject: String, requests: Int64, for seconds: Int64, at now: ClockReading
+    ) throws(StoreError) -> Bool {
+        try tx.execute(
+            """
+            INSERT INTO jobs
+                (id, kind, subject, state, run_at, asked, lease_until, lease_epoch, attempts, silence, created_at)
+            VALUES (?, ?, ?, 'waiting', \(tx.dialect.businessClock), ?, \(tx.dialect.realClock) + ?, ?, 1, 1, ?)
+            ON CONFLICT DO NOTHING
+            """, lease.job, kind, subject, now.business, requests, now.real, seconds, lease.epoch, now.business) == 1
+    }
+
     /// Claims due jobs of these kinds, each under a new lease, longest due first.
     ///
     /// Each kind is searched by itself: only then does the index give due jobs in their order. A search for a list of

@@ -199,7 +199,7 @@ extension NotificationQueries where Connection == any Transaction {
                 """, record.account, record.eventID)
         }
         let size = Int64(record.body.count + record.headers.count)
-        try insert(record, status: "rejected", refused: (size, isSigned))
+        _ = try insert(record, status: "rejected", refused: (size, isSigned))
         let refused = try tx.rows(
             """
             SELECT id, refused_bytes FROM notifications WHERE status = 'rejected' AND account = ?
@@ -248,10 +248,11 @@ extension NotificationQueries where Connection == any Transaction {
     /// Inserts a notification unless its account has this event already.
     ///
     /// - Parameter refused: the size of a refused notification in bytes, and whether it was signed.
+    /// - Returns: true where it was inserted.
     private func insert(
         _ record: NotificationRecord, status: String, refused: (bytes: Int64, isSigned: Bool) = (0, false)
-    ) throws(StoreError) {
-        try tx.enqueue(
+    ) throws(StoreError) -> Bool {
+        try tx.execute(
             """
             INSERT INTO notifications
                 (id, account, provider_event_id, type, status, facts, body, headers, digest, received_at, refusal,
@@ -260,12 +261,15 @@ extension NotificationQueries where Connection == any Transaction {
             ON CONFLICT DO NOTHING
             """,
             record.id, record.account, record.eventID, record.type, status, record.facts, record.body, record.headers,
-            record.digest, record.receivedAt, record.refusal, refused.bytes, refused.isSigned)
+            record.digest, record.receivedAt, record.refusal, refused.bytes, refused.isSigned) == 1
     }
 
     /// Inserts a notification once and returns the stored row: this one, or an earlier one of the same event.
     package func insert(_ record: NotificationRecord) throws(StoreError) -> StoredNotification {
-        try insert(record, status: "stored")
+        if try insert(record, status: "stored") {
+            return StoredNotification(
+                id: record.id, account: record.account, facts: record.facts, isWaiting: true, body: nil)
+        }
         let stored = try tx.row(
             "SELECT id, account, facts, status FROM notifications WHERE account = ? AND provider_event_id = ?",
             record.account, record.eventID)
