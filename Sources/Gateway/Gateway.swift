@@ -141,7 +141,7 @@ package final class Gateway: Sendable {
             waits: EventWaits(
                 signal: signals.numbered, time: time.real, isShared: store.engine.dialect == .postgres, pause: pause))
         health = NodeHealth(database: store, time: time.real)
-        idempotency = IdempotentRequests(store: access, keyRing: keyRing, ids: ids, time: time)
+        idempotency = IdempotentRequests(store: access, keyRing: keyRing, ids: ids, random: random, time: time)
         let isShared = settings.isDevelopment && store.engine.dialect == .postgres
         clockFollower = ClockFollower(store: access, clock: clock, isShared: isShared)
         jobQueue = JobQueue(

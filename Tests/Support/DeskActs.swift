@@ -162,9 +162,12 @@ extension GatewayFixture {
     }
 
     /// The run of a new request under an idempotency key, begun in the same way as by the HTTP layer.
-    package func run(_ key: String, user: String = "alice") async throws -> CallContext {
+    ///
+    /// - Parameter isCheckout: true for a run that claims its key with its order and is answered with its contract.
+    package func run(_ key: String, user: String = "alice", isCheckout: Bool = false) async throws -> CallContext {
         let start = try await gateway.idempotency.begin(
-            key: key, caller: .user(Self.user(user)), request: [Data("the same".utf8)])
+            key: key, caller: .user(Self.user(user)), request: [Data("the same".utf8)],
+            claim: isCheckout ? .withObject : .first, storesContract: isCheckout)
         guard case .run(let run) = start else { throw Contradiction(description: "the key has an answer") }
         return CallContext(actor: .user, requestID: "req_test", idempotency: run)
     }

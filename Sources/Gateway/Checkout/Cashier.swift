@@ -37,11 +37,12 @@ package struct Cashier: Sendable {
         let account = isFree ? nil : candidates.accounts.first
         guard isFree || account != nil else { throw refusal(candidates, context) }
         let (minutes, keyRing) = (settlements.policies.expireAfterMinutes, contracts.keyRing)
-        let placed = try await settlements.run(context.audit) { [request] settlement in
+        let (placed, holder) = try await settlements.run(context.audit) { [request] settlement in
             try OrderWriter(settlement).place(
                 request, offer, on: account, user: user, partner: partner, context: context, expiresAfter: minutes,
                 sealedBy: keyRing)
         }
+        if let holder { context.idempotency?.progress.claimed(by: holder) }
         switch placed {
         case .free(let order): return try await contracts.contract(of: order)
         case .setup(_, let intent): return try await setups.open(intent, audit: context.audit)
@@ -193,7 +194,7 @@ extension Cashier {
             let isLast = further.isEmpty || unanswered == Self.furtherAccounts
             let result = try await opening.tryOpening(
                 current, accepts: attempt.request.accept, insists: candidates.insists || isLast,
-                audit: attempt.context.audit)
+                audit: attempt.context.audit, answering: attempt.context)
             switch result {
             case .opened(let contract): return contract
             case .unfit(let reason): if further.isEmpty { throw .providerRejected(reason: reason) }

@@ -73,14 +73,17 @@ struct PaymentOpening: Sendable {
 
     /// Calls the provider for a payment whose intent is durable, and records the answer.
     ///
-    /// - Parameter insists: true to call the account whatever its health.
+    /// - Parameters:
+    ///   - insists: true to call the account whatever its health.
+    ///   - call: the call whose answer the contract is; nil where the answer is something else.
     /// - Throws: `providerRejected`.
     func tryOpening(
-        _ intent: PaymentIntent, accepts: Set<ContractType>, insists: Bool, audit: AuditContext
+        _ intent: PaymentIntent, accepts: Set<ContractType>, insists: Bool, audit: AuditContext,
+        answering call: CallContext? = nil
     ) async throws(GatewayError) -> Opening {
         let prepared = try await prepare(intent, accepts: accepts)
         return try await providers.complete { () async throws(GatewayError) in
-            try await callAndRecord(prepared, insists: insists, audit: audit)
+            try await callAndRecord(prepared, insists: insists, audit: audit, answering: call)
         }
     }
 
@@ -129,11 +132,11 @@ struct PaymentOpening: Sendable {
     }
 
     private func callAndRecord(
-        _ prepared: Prepared, insists: Bool, audit: AuditContext
+        _ prepared: Prepared, insists: Bool, audit: AuditContext, answering call: CallContext?
     ) async throws(GatewayError) -> Opening {
         let payment = prepared.attempt.payment
         let account = prepared.account.id
-        let (record, known): (PaymentRecord, PaymentInstruction?)
+        let kept: KeptPayment
         do throws(ProviderError) {
             // A manifest may have changed since the account was chosen.
             if let fault = prepared.account.provider.amountFault(prepared.attempt.amount) {
@@ -143,19 +146,34 @@ struct PaymentOpening: Sendable {
             else {
                 return .neverSent
             }
-            (record, known) = try await keep(opened, of: payment, at: account, audit: audit)
+            kept = try await keep(opened, of: prepared, audit: audit, answering: call)
         } catch {
             return try await recordFailure(error, payment: payment, account: account, audit: audit)
         }
-        return .opened(try contracts.contract(prepared.order, record, opened: known, renewal: prepared.renewal))
+        if kept.isAnswered { call?.idempotency?.progress.answered() }
+        return .opened(try contract(prepared, kept.record, opened: kept.instruction))
     }
 
-    /// Records an opened payment.
-    ///
-    /// - Returns: the payment, and its instruction unless that of another run is stored.
+    private func contract(
+        _ prepared: Prepared, _ record: PaymentRecord, opened: PaymentInstruction?
+    ) throws(GatewayError) -> PaymentContract {
+        try contracts.contract(prepared.order, record, opened: opened, renewal: prepared.renewal)
+    }
+
+    /// An opened payment after it was recorded.
+    private struct KeptPayment: Sendable {
+        let record: PaymentRecord
+        /// Its instruction; nil where that of another run is stored.
+        let instruction: PaymentInstruction?
+        /// True where the contract was stored as the call's answer.
+        var isAnswered = false
+    }
+
+    /// Records an opened payment, and its contract as the answer of the call.
     private func keep(
-        _ opened: OpenedPayment, of payment: ID<Payment>, at account: AccountID, audit: AuditContext
-    ) async throws(ProviderError) -> (PaymentRecord, PaymentInstruction?) {
+        _ opened: OpenedPayment, of prepared: Prepared, audit: AuditContext, answering call: CallContext?
+    ) async throws(ProviderError) -> KeptPayment {
+        let (payment, account) = (prepared.attempt.payment, prepared.account.id)
         guard let sealed = try? SealedInstruction.seal(opened.instruction, of: payment, by: keyRing) else {
             throw .outcomeUnknown
         }
@@ -171,7 +189,12 @@ struct PaymentOpening: Sendable {
                 }
                 try settlement.apply(report, from: account, to: locked)
                 guard let record = try settlement.tx.payments.find(payment).value() else { throw GatewayError.notFound }
-                return (record, try isFirst.value() ? opened.instruction : nil)
+                var kept = KeptPayment(record: record, instruction: try isFirst.value() ? opened.instruction : nil)
+                // A contract that cannot be made must not undo what the provider has done; the call fails after it.
+                if let call, let contract = try? contract(prepared, record, opened: kept.instruction) {
+                    kept.isAnswered = try settlement.tx.finish(call, with: contract, sealedBy: keyRing)
+                }
+                return kept
             }
         } catch {
             logger.error("an opened payment could not be recorded", metadata: ["payment": "\(payment)"])

@@ -35,11 +35,12 @@ struct OrderWriter {
     ///   - account: the account that takes the payment; nil for a free order, which goes through none.
     ///   - context: the call whose idempotency key is bound to the order.
     ///   - minutes: the time for which the order is open.
+    /// - Returns: the order, and the holder of the key where it was claimed here.
     /// - Throws: `alreadyOwned`, `conflict` where the user has too many open orders.
     func place(
         _ request: CheckoutRequest, _ offer: Offer, on account: ConfiguredAccount?, user: ExternalUserID,
         partner: String?, context: CallContext, expiresAfter minutes: Int64, sealedBy keyRing: KeyRing
-    ) throws -> PlacedOrder {
+    ) throws -> (order: PlacedOrder, holder: String?) {
         let userID = try tx.users.ensure(user, candidate: settlement.ids.make(), at: now)
         try tx.users.lock(userID)
         let environment = account?.environment ?? .production
@@ -60,28 +61,29 @@ struct OrderWriter {
             order.external = ExternalSale(
                 token: token.id, storefront: external.storefront, taxRate: external.taxRate)
         }
+        // First, so that a request which lost its key to another has changed nothing that must be undone.
+        let holder = try tx.bind(context, to: order.id.rawValue, of: userID)
         try tx.orders.insert(order)
         if let next = request.session { try insert(order, as: next) }
-        try tx.bind(context, to: order.id.rawValue)
         let opened = try settlement.log.appendTimeline(order, "order.opened", "\(offer.quote.amount)")
         try settlement.log.audit(
             order, "order.opened", before: "", after: "\(order.sku.rawValue) \(offer.quote.amount)", isNew: true)
         guard let account else {
             try settlement.log.emit(.orderOpened, OrderSnapshot(made: order, timeline: [opened]))
             try completeFree(order)
-            return .free(order.id)
+            return (.free(order.id), holder)
         }
         if let managed, managed.isTrial {
             let setup = try settlement.managed.intendTrial(order, RetryRequest(request))
             try settlement.log.emit(.orderOpened, OrderSnapshot(made: order, timeline: [opened]))
             try Self.refuseMore(than: waiting)
-            return .setup(order.id, setup)
+            return (.setup(order.id, setup), holder)
         }
         let (intent, intended) = try intend(order, on: account, for: RetryRequest(request), sealedBy: keyRing)
         try settlement.log.emit(
             .orderOpened, OrderSnapshot(made: order, payment: intent.payment, timeline: [opened, intended]))
         try Self.refuseMore(than: waiting)
-        return .payment(order.id, intent)
+        return (.payment(order.id, intent), holder)
     }
 
     /// Refuses an order beside too many open ones.

@@ -11,6 +11,8 @@ enum Caller: Sendable {
     /// A browser with the token of a session.
     case session(AuthenticatedSession)
     case key(AuthenticatedKey)
+
+    var isSession: Bool { if case .session = self { true } else { false } }
 }
 
 /// A request to a route, authenticated and with its body read.

@@ -102,8 +102,14 @@ struct Pipeline: Sendable {
             return try answers.counted(response, for: holder)
         }
         let line = [Data(request.method.rawValue.utf8), Data(request.uri.path.utf8)]
+        var (claim, storesContract) = (KeyClaim.first, false)
+        // A session has one open order at a time: its checkout may change the one before it makes another.
+        if case .storedWithContract(let claims) = route.idempotency, !caller.isSession {
+            (claim, storesContract) = (claims, true)
+        }
         let start = try await gateway.idempotency.begin(
-            key: key, caller: owner, request: line + [CanonicalJSON.form(body) ?? body], orAsItCame: line + [body])
+            key: key, caller: owner, request: line + [CanonicalJSON.form(body) ?? body], orAsItCame: line + [body],
+            claim: claim, storesContract: storesContract)
         switch start {
         case .replay(let status, let stored):
             let response = try await replay(
@@ -143,8 +149,10 @@ struct Pipeline: Sendable {
         do throws(GatewayError) {
             let answer = try await route.handle(call)
             guard case .data(let data) = answer else { throw .internalError }
-            let kept = route.idempotency == .stored ? data : try SecretOutcome.of(data)
-            try await gateway.idempotency.finish(run, status: 200, answer: kept)
+            if !run.progress.isAnswered {
+                let kept = route.idempotency == .outcomeOnly ? try SecretOutcome.of(data) : data
+                try await gateway.idempotency.finish(run, status: 200, answer: kept)
+            }
             return Envelope.success(try await gateway.userNames.fill(data), requestID: requestID)
         } catch {
             let reply = ErrorReply(error)

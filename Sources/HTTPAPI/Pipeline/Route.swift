@@ -18,9 +18,11 @@ struct Route: Sendable {
         case key([Scope])
     }
 
-    enum Idempotency: Sendable {
+    enum Idempotency: Sendable, Equatable {
         /// The answer is stored and repeated.
         case stored
+        /// The answer, a payment's contract, is stored and repeated; it is stored together with the contract.
+        case storedWithContract(claims: KeyClaim)
         /// Only the affected object is stored, because the answer shows a secret.
         case outcomeOnly
         case ignored

@@ -41,6 +41,15 @@ extension Transaction {
     package var idempotencyKeys: IdempotencyKeyQueries<any Transaction> { IdempotencyKeyQueries(db: self, tx: self) }
 }
 
+extension IdempotencyKeyQueries {
+    /// Returns whether a caller has used a key; one of an earlier release is stored in plain text.
+    package func exists(_ key: String, caller: String) throws(StoreError) -> Bool {
+        try db.row(
+            "SELECT 1 AS one FROM idempotency_keys WHERE caller = ? AND key IN (?, ?)", caller,
+            StoredKey.of(key, caller: caller), key) != nil
+    }
+}
+
 extension IdempotencyKeyQueries where Connection == any Transaction {
     /// Marks abandoned requests as complete once their object has reached its final state.
     package func complete(of resource: String, at now: Timestamp) throws(StoreError) {
@@ -86,6 +95,21 @@ extension IdempotencyKeyQueries where Connection == any Transaction {
         return .run(epoch: try lease.int("lease_epoch"), resource: try lease.optionalText("resource"))
     }
 
+    /// Claims an unused key for the object that its request makes, in the transaction that makes the object.
+    ///
+    /// - Parameter epoch: the number of the lease, which no other request has.
+    /// - Returns: false where another request has claimed the key; the caller rolls back.
+    package func claim(
+        _ key: String, caller: String, fingerprint: Data, epoch: Int64, resource: String, at now: Timestamp,
+        lease: Int64
+    ) throws(StoreError) -> Bool {
+        try tx.execute(
+            """
+            INSERT INTO idempotency_keys (caller, key, fingerprint, lease_until, lease_epoch, resource, created_at)
+            VALUES (?, ?, ?, \(tx.dialect.realClock) + ?, ?, ?, ?) ON CONFLICT DO NOTHING
+            """, caller, StoredKey.of(key, caller: caller), fingerprint, now, lease, epoch, resource, now) == 1
+    }
+
     /// Binds the object that this request makes to its key, in the transaction that makes the object.
     ///
     /// - Returns: false when the request has lost its lease to another, or an object is bound already; the caller rolls
@@ -113,15 +137,31 @@ extension IdempotencyKeyQueries where Connection == any Transaction {
             """, resource, now, lease, caller, StoredKey.of(key, caller: caller), epoch) == 1
     }
 
-    /// Stores the answer for every later call with this key, unless the lease was lost.
+    /// Stores the answer for every later call with this key.
+    ///
+    /// - Returns: false where the lease was lost, or the key was never claimed.
+    @discardableResult
     package func finish(
         _ key: String, caller: String, epoch: Int64, status: Int64, answer: Data
-    ) throws(StoreError) {
+    ) throws(StoreError) -> Bool {
         try tx.execute(
             """
             UPDATE idempotency_keys SET status = ?, answer = ?
             WHERE caller = ? AND key = ? AND lease_epoch = ? AND status IS NULL
-            """, status, answer, caller, StoredKey.of(key, caller: caller), epoch)
+            """, status, answer, caller, StoredKey.of(key, caller: caller), epoch) == 1
+    }
+
+    /// Stores the answer of a request that made no object and so never claimed its key, unless another request has
+    /// claimed it.
+    package func insertFinished(
+        _ key: String, caller: String, fingerprint: Data, epoch: Int64, status: Int64, answer: Data, at now: Timestamp
+    ) throws(StoreError) {
+        try tx.execute(
+            """
+            INSERT INTO idempotency_keys
+                (caller, key, fingerprint, lease_until, lease_epoch, status, answer, created_at)
+            VALUES (?, ?, ?, 0, ?, ?, ?, ?) ON CONFLICT DO NOTHING
+            """, caller, StoredKey.of(key, caller: caller), fingerprint, epoch, status, answer, now)
     }
 
     /// Gives up the lease without storing an answer; the next request continues with the bound object.

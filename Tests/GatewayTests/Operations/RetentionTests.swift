@@ -73,7 +73,7 @@ struct RetentionTests {
             try await desk.pass(seconds: 120)
             // A key that was made long ago and is running again now.
             let old = try #require(try await desk.run("held").idempotency)
-            let held = StoredKey.of("held", caller: old.caller)
+            let held = StoredKey.of("held", caller: old.progress.holder ?? "")
             try await desk.store.write { tx in
                 try tx.execute("UPDATE idempotency_keys SET created_at = 0 WHERE key = ?", held)
             }

@@ -113,7 +113,7 @@ struct ErasureReasonTests {
                 for run in keys {
                     try tx.execute(
                         "UPDATE idempotency_keys SET key = ? WHERE key = ?", run.key,
-                        StoredKey.of(run.key, caller: run.caller))
+                        StoredKey.of(run.key, caller: run.progress.holder ?? ""))
                 }
             }
             #expect(try await desk.places(of: Self.name) == ["idempotency_keys.key"])

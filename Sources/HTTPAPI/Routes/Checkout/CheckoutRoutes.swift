@@ -41,13 +41,14 @@ struct CheckoutRoutes {
                     session may leave every field out, and has one open order at a time.
                     """,
                 body: .json(.checkout), answers: .data(.contract),
-                refuses: Self.refusals, handle: checkout),
+                refuses: Self.refusals, idempotency: .storedWithContract(claims: .withObject), handle: checkout),
             Route(
                 "retryCheckout", .post, "/v1/public/orders/{id}/checkout", .user, sessions: [.checkout], .cashier,
                 "Another attempt to pay an open order",
                 note: "The attempts before it are cancelled, or asked about, first.", body: .json(.retry),
                 answers: .data(.contract),
-                refuses: [.orderNotFound, .orderNotOpen] + Self.refusals, handle: retry),
+                refuses: [.orderNotFound, .orderNotOpen] + Self.refusals,
+                idempotency: .storedWithContract(claims: .first), handle: retry),
             Route(
                 "readContract", .get, "/v1/public/orders/{id}/contract", .user, sessions: [.checkout], .cashier,
                 "The newest contract of an order, again", answers: .data(.contract),
