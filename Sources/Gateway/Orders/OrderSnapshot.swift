@@ -170,9 +170,11 @@ package struct OrderSnapshot: Sendable {
         }
     }
 
-    init(_ order: Order, from db: any Database, audience: Audience) throws {
+    /// - Parameter known: the order's payments; nil reads them.
+    init(_ order: Order, from db: any Database, audience: Audience, payments known: [PaymentRecord]? = nil) throws {
         var parts = OrderParts()
-        let (payments, timeline) = (try db.payments.list(of: order.id), try db.orders.timeline(of: order.id))
+        let payments = try known.map { DeferredResult($0) } ?? db.payments.list(of: order.id)
+        let timeline = try db.orders.timeline(of: order.id)
         parts.payments = try payments.value()
         // An order without payments has no refunds either.
         let hasPayments = !parts.payments.isEmpty

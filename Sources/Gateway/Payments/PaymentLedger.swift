@@ -123,7 +123,10 @@ struct PaymentLedger {
             try log.record(anomaly, order, "\(payment.id) succeeded after \(payment.state.rawValue)")
         }
         // A charge leaves nothing behind, whatever its report says: a mandate of its own would replace the one that it used.
-        try pay(order, with: payment, leaving: locked.record.mandate == nil ? mandate : nil)
+        let paid = try pay(order, with: payment, leaving: locked.record.mandate == nil ? mandate : nil)
+        // An order that has just been paid, without a refund or a dispute, has the sums of a new payment, and its grant is
+        // as it was made.
+        if let paid, paid.refunds.isEmpty, paid.disputes.isEmpty, order.period == nil, order.terms.units.isEmpty { return }
         try refunds.recount(payment.id, order)
         try entitlements.recompute(order.id)
     }
@@ -133,9 +136,11 @@ struct PaymentLedger {
     /// - Parameters:
     ///   - mandate: the mandate that the payment left behind.
     ///   - late: the policy for a closed order; nil for the configured one.
+    /// - Returns: the order as it is announced; nil where the payment did not pay it, or goes back.
+    @discardableResult
     func pay(
         _ order: Order, with payment: Payment, leaving mandate: ProviderMandate? = nil, late: LatePaymentPolicy? = nil
-    ) throws {
+    ) throws -> OrderSnapshot? {
         var order = order
         let owned =
             try order.terms.kind == .nonConsumable
@@ -169,12 +174,11 @@ struct PaymentLedger {
         } else if effect.grants {
             try entitlements.grant(order)
         }
-        if effect.state != order.state { try log.emit(.orderPaid, order.id) }
-        if effect.refunds {
-            let reason = (effect.anomaly ?? .duplicatePayment).rawValue
-            guard let refund = try refunds.open(payment.amount, of: payment, reason: reason) else { return }
-            followUps.send(refund.id)
-        }
+        let paid = try attempts.flatMap { try log.emit(.orderPaid, order.id, payments: $0.value()) }
+        guard effect.refunds else { return paid }
+        let reason = (effect.anomaly ?? .duplicatePayment).rawValue
+        if let refund = try refunds.open(payment.amount, of: payment, reason: reason) { followUps.send(refund.id) }
+        return nil
     }
 
     /// Makes the job that closes the other attempts of a paid order, so that they cannot be paid.

@@ -35,9 +35,16 @@ struct ChangeLog {
     }
 
     /// Writes an event with the order's state after this change.
-    func emit(_ type: EventType, _ order: ID<Order>) throws {
-        guard let snapshot = try OrderSnapshot.load(order, from: tx, audience: .stored) else { return }
-        try emit(type, snapshot)
+    ///
+    /// - Parameter payments: the order's payments where the transaction has read them; nil reads them.
+    /// - Returns: the order as the event tells it.
+    @discardableResult
+    func emit(_ type: EventType, _ order: ID<Order>, payments: [PaymentRecord]? = nil) throws -> OrderSnapshot? {
+        let snapshot = try tx.orders.find(order).map {
+            try OrderSnapshot($0, from: tx, audience: .stored, payments: payments)
+        }
+        if let snapshot { try emit(type, snapshot) }
+        return snapshot
     }
 
     func emit(_ type: EventType, _ snapshot: OrderSnapshot) throws {
