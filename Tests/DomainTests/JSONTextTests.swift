@@ -110,6 +110,17 @@ struct JSONTextTests {
         }
     }
 
+    /// A type that makes a nested object twice.
+    private struct Twice: Encodable {
+        func encode(to encoder: any Encoder) throws {
+            var outer = encoder.container(keyedBy: InTwoTurns.First.self)
+            var first = outer.nestedContainer(keyedBy: InTwoTurns.First.self, forKey: .b)
+            try first.encode(1, forKey: .b)
+            var second = outer.nestedContainer(keyedBy: InTwoTurns.First.self, forKey: .b)
+            try second.encode(2, forKey: .d)
+        }
+    }
+
     @Test func `an enum's associated values and other nested objects are the same bytes`() throws {
         let facts = [Fact.paid(1, by: "a/b"), .opened, .parts(Parts(), within: [.opened, .paid(.max, by: "\"")])]
         #expect(JSONTextEncoder.encoded(facts) == (try Self.reference(facts)))
@@ -140,7 +151,7 @@ struct JSONTextTests {
     @Test func `what is left to Foundation is written by it whole`() throws {
         let values: [any Encodable] = [
             1.5, [Float(2)], Data([1]), [Date(timeIntervalSince1970: 0)], ["a": Decimal(1)], URL(fileURLWithPath: "/"),
-            JSONValue.number(0.1), Caught(), Nested(), InTurns(), [Empty()],
+            JSONValue.number(0.1), Caught(), Nested(), InTurns(), Twice(), [Empty()],
         ]
         for value in values {
             #expect(JSONTextEncoder.encoded(value) == nil)

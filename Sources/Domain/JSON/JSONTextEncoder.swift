@@ -144,6 +144,8 @@ final class JSONTextBuffer {
     /// - Returns: its place; nil where it is left to Foundation.
     func beginNestedObject(_ key: String, at place: Place) -> Place? {
         do { try beginMember(key, at: place) } catch { return nil }
+        // Foundation goes on with an object that the member has already.
+        if members[open[place.depth].firstMember...].dropLast().contains(where: { $0.key == key }) { isWhole = false }
         let nested = enter(asNested: true)
         beginObject(at: nested)
         return nested
