@@ -58,8 +58,10 @@ package struct Notifications: Sendable {
             return (stored, try tx.jobs.insert(job, at: now) ? job : nil)
         }
         guard stored.isWaiting else { return }
-        guard let job, stored.id == record.id else { return await processNow(stored.id) }
-        await queue.performNow(job) { (job) async throws(GatewayError) in try await process(job, known: facts) }
+        guard let job else { return await processNow(stored.id) }
+        // Of a repetition, the facts that were stored first count.
+        let known = stored.id == record.id ? facts : nil
+        await queue.performNow(job) { (job) async throws(GatewayError) in try await process(job, known: known) }
     }
 
     /// Stores and processes a notification from a store's list of those that it sent.

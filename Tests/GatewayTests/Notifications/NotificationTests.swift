@@ -54,6 +54,26 @@ struct NotificationTests {
         }
     }
 
+    @Test(arguments: TestEngine.allCases)
+    func `a repetition settles what was stored without a job, by the facts that were stored`(
+        _ engine: TestEngine
+    ) async throws {
+        try await withDesk(on: engine) { desk in
+            let contract = try await desk.checkout()
+            let fact = ProviderFact.payment(
+                PaymentReport(payment: try desk.payment(contract), outcome: .succeeded(contract.amount)))
+            let record = NotificationRecord(
+                id: desk.gateway.ids.make(), account: try .test("box-url"), eventID: "twice", type: "payment.succeeded",
+                facts: try [fact].storedJSON(), body: Data(), headers: Data(), digest: Data(),
+                receivedAt: desk.clock.now)
+            _ = try await desk.store.write { tx in try tx.notifications.insert(record) }
+            try await desk.notify("payment.failed", contract, eventID: "twice")
+            #expect(try await desk.order(contract.order).status == .paid)
+            #expect(try await desk.count("notifications WHERE status = 'processed'") == 1)
+            #expect(try await desk.count("jobs WHERE kind = 'process_notification'") == 0)
+        }
+    }
+
     struct Mismatch: Sendable, CustomTestStringConvertible {
         let testDescription: String
         var value: Int64 = 3990
