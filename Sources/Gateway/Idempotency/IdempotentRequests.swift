@@ -25,6 +25,8 @@ struct UnclaimedRequest: Sendable {
     let at: ClockReading
     /// The id that the caller gets where the app's user is new.
     let candidate: ID<User>
+    /// False where the app's user was not stored when the request came.
+    let isCallerKnown: Bool
 }
 
 /// The commits of a run so far.
@@ -114,12 +116,16 @@ package struct IdempotentRequests: Sendable {
         let fingerprint = Self.fingerprint(request)
         let earlier = asItCame.map(Self.fingerprint)
         let (now, candidate) = (time.reading, ids.make(User.self))
-        if claim == .withObject, try await !isKnown(key, of: caller) {
-            return .run(
-                IdempotentRun(
-                    caller: caller, key: key, epoch: randomEpoch(), resource: nil,
-                    unclaimed: UnclaimedRequest(fingerprint: fingerprint, at: now, candidate: candidate),
-                    storesContract: storesContract, progress: RunProgress(holder: nil)))
+        if claim == .withObject {
+            let (isCallerKnown, isUsed) = try await find(key, of: caller)
+            let unclaimed = UnclaimedRequest(
+                fingerprint: fingerprint, at: now, candidate: candidate, isCallerKnown: isCallerKnown)
+            guard isUsed else {
+                return .run(
+                    IdempotentRun(
+                        caller: caller, key: key, epoch: randomEpoch(), resource: nil, unclaimed: unclaimed,
+                        storesContract: storesContract, progress: RunProgress(holder: nil)))
+            }
         }
         let (name, result) = try await store.write { tx in
             let name = try caller.ensureName(in: tx, candidate: candidate, at: now.business)
@@ -141,15 +147,17 @@ package struct IdempotentRequests: Sendable {
             // The answer was about a user who has been erased since.
             throw .notFound
         case .replay(let status, let sealed):
-            guard let answer = try? keyRing.open(sealed, context: Self.place(name, key)) else { throw .internalError }
+            guard let answer = Self.open(sealed, name, key, by: keyRing) else { throw .internalError }
             return .replay(status: Int(status), answer: answer)
         }
     }
 
-    private func isKnown(_ key: String, of caller: IdempotentCaller) async throws(GatewayError) -> Bool {
+    private func find(
+        _ key: String, of caller: IdempotentCaller
+    ) async throws(GatewayError) -> (isCallerKnown: Bool, isUsed: Bool) {
         try await store.read { db in
-            guard let name = try caller.name(in: db) else { return false }
-            return try db.idempotencyKeys.exists(key, caller: name)
+            guard let name = try caller.name(in: db) else { return (false, false) }
+            return (true, try db.idempotencyKeys.exists(key, caller: name))
         }
     }
 
@@ -172,7 +180,7 @@ package struct IdempotentRequests: Sendable {
     package func finish(_ run: IdempotentRun, status: Int, answer: Data) async throws(GatewayError) {
         let keyRing = keyRing
         try await store.write { tx in
-            let name = try run.name(in: tx)
+            guard let name = try run.nameAtEnd(in: tx) else { return }
             let sealed = try Self.seal(answer, of: run, name, by: keyRing)
             if run.progress.holder == nil, let unclaimed = run.unclaimed {
                 try tx.idempotencyKeys.insertFinished(
@@ -188,20 +196,28 @@ package struct IdempotentRequests: Sendable {
     /// Ends a run without storing its answer.
     package func release(_ run: IdempotentRun) async throws(GatewayError) {
         try await store.write { tx in
-            try tx.idempotencyKeys.release(run.key, caller: try run.name(in: tx), epoch: run.epoch)
+            guard let name = try run.progress.holder ?? run.caller.name(in: tx) else { return }
+            try tx.idempotencyKeys.release(run.key, caller: name, epoch: run.epoch)
         }
     }
 
     fileprivate static func seal(
         _ answer: Data, of run: IdempotentRun, _ name: String, by keyRing: KeyRing
     ) throws -> Data {
-        guard let sealed = try? keyRing.seal(answer, context: place(name, run.key)) else {
+        guard let sealed = try? keyRing.seal(answer, context: place(name, StoredKey.of(run.key, caller: name))) else {
             throw GatewayError.internalError
         }
         return sealed
     }
 
-    private static func place(_ caller: String, _ key: String) -> String { "idempotency_keys/\(caller)/\(key)" }
+    /// - Parameter key: the key as it is stored, because a resealing knows no other.
+    static func place(_ caller: String, _ key: String) -> String { "idempotency_keys/\(caller)/\(key)" }
+
+    private static func open(_ sealed: Data, _ name: String, _ key: String, by keyRing: KeyRing) -> Data? {
+        // An earlier release sealed an answer for the caller's own key.
+        (try? keyRing.open(sealed, context: place(name, StoredKey.of(key, caller: name))))
+            ?? (try? keyRing.open(sealed, context: place(name, key)))
+    }
 }
 
 extension IdempotentRun {
@@ -213,6 +229,14 @@ extension IdempotentRun {
         guard let unclaimed else { throw GatewayError.internalError }
         if case .user = caller, let user { return user.rawValue }
         return try caller.ensureName(in: tx, candidate: unclaimed.candidate, at: unclaimed.at.business)
+    }
+}
+
+extension IdempotentRun {
+    /// The caller's stored name at the end of a run; nil where the user was erased meanwhile, and is not stored again.
+    fileprivate func nameAtEnd(in tx: any Transaction) throws -> String? {
+        guard progress.holder == nil, unclaimed?.isCallerKnown == true else { return try name(in: tx) }
+        return try caller.name(in: tx)
     }
 }
 

@@ -50,7 +50,7 @@ package struct SealedSecrets: Sendable {
         (SealedColumn("snapshot_keys", "secret", key: ["kid"]), { SnapshotKey.place($0.key[0]) }),
         (
             SealedColumn("idempotency_keys", "answer", key: ["caller", "key"]),
-            { "idempotency_keys/\($0.key[0])/\($0.key[1])" }
+            { IdempotentRequests.place($0.key[0], $0.key[1]) }
         ),
     ]
 

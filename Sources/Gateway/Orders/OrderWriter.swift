@@ -43,13 +43,16 @@ struct OrderWriter {
     ) throws -> (order: PlacedOrder, holder: String?) {
         let userID = try tx.users.ensure(user, candidate: settlement.ids.make(), at: now)
         try tx.users.lock(userID)
+        // First, so that a repetition at the same moment is told so, and not that the user owns what the first has made.
+        let id = settlement.ids.make(Order.self)
+        let holder = try tx.bind(context, to: id.rawValue, of: userID)
         let environment = account?.environment ?? .production
         try refuseOwned(offer.code, offer.sku.kind, userID, in: environment)
         if account == nil { try refuseFreeAgain(offer.sku, offer.code, userID) }
         let managed = try settlement.managed.plan(offer, on: account, of: userID, in: request)
         let waiting = try tx.orders.countOpen(of: userID, at: now, upTo: Self.openOrders)
         var order = Order(
-            id: settlement.ids.make(), user: userID, origin: .checkout, sku: offer.code, quantity: request.quantity,
+            id: id, user: userID, origin: .checkout, sku: offer.code, quantity: request.quantity,
             terms: managed?.terms ?? offer.terms(in: request.locale), days: offer.quote.days,
             amount: managed?.firstAmount ?? offer.quote.amount, state: .open, platform: request.platform,
             environment: environment, partner: partner, returnURL: request.returnURL,
@@ -61,8 +64,6 @@ struct OrderWriter {
             order.external = ExternalSale(
                 token: token.id, storefront: external.storefront, taxRate: external.taxRate)
         }
-        // First, so that a request which lost its key to another has changed nothing that must be undone.
-        let holder = try tx.bind(context, to: order.id.rawValue, of: userID)
         try tx.orders.insert(order)
         if let next = request.session { try insert(order, as: next) }
         let opened = try settlement.log.appendTimeline(order, "order.opened", "\(offer.quote.amount)")

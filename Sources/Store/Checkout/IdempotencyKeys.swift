@@ -126,14 +126,18 @@ extension IdempotencyKeyQueries where Connection == any Transaction {
 
     /// Binds another object to a request's key in place of the first, and extends the lease.
     ///
+    /// An answer that this request has stored, by a commit of which it did not hear, is taken back: it is about the first
+    /// object.
+    ///
     /// - Returns: false when the request has lost its lease to another; the caller rolls back.
     package func rebind(
         _ key: String, caller: String, epoch: Int64, resource: String, at now: Timestamp, lease: Int64
     ) throws(StoreError) -> Bool {
         try tx.execute(
             """
-            UPDATE idempotency_keys SET resource = ?, lease_until = \(tx.dialect.realClock) + ?
-            WHERE caller = ? AND key = ? AND lease_epoch = ? AND status IS NULL
+            UPDATE idempotency_keys
+            SET resource = ?, lease_until = \(tx.dialect.realClock) + ?, status = NULL, answer = NULL
+            WHERE caller = ? AND key = ? AND lease_epoch = ?
             """, resource, now, lease, caller, StoredKey.of(key, caller: caller), epoch) == 1
     }
 

@@ -106,6 +106,72 @@ struct KeyWithOrderTests {
     }
 
     @Test(arguments: TestEngine.allCases)
+    func `a repetition at the same moment is not told that its twin's purchase is owned`(
+        _ engine: TestEngine
+    ) async throws {
+        try await withDesk(on: engine) { desk in
+            let (first, second) = (
+                try await desk.run("key", isCheckout: true), try await desk.run("key", isCheckout: true)
+            )
+            let contract = try await desk.checkout("trial", context: first)
+            #expect(contract.status == .succeeded)
+            await #expect(throws: GatewayError.requestInProgress) {
+                try await desk.checkout("trial", context: second)
+            }
+            await #expect(throws: GatewayError.alreadyOwned) { try await desk.checkout("trial") }
+        }
+    }
+
+    @Test(arguments: TestEngine.allCases, [true, false])
+    func `a refusal after an erasure stores the user not again`(_ engine: TestEngine, _ isFinal: Bool) async throws {
+        try await withDesk(on: engine) { desk in
+            _ = try await desk.checkout()
+            let call = try await desk.run("key", isCheckout: true)
+            let admin = CallContext(actor: .system("admin"), requestID: "req_erase")
+            _ = try await desk.gateway.users.erase(GatewayFixture.user("alice"), context: admin)
+            let run = try #require(call.idempotency)
+            if isFinal {
+                try await desk.gateway.idempotency.finish(run, status: 404, answer: Data("refused".utf8))
+            } else {
+                try await desk.gateway.idempotency.release(run)
+            }
+            #expect(try await desk.count("users WHERE external_id = 'alice'") == 0)
+            #expect(try await desk.count("idempotency_keys") == 0)
+        }
+    }
+
+    @Test(arguments: TestEngine.allCases)
+    func `a run that goes on at another account takes an answer back of which it did not hear`(
+        _ engine: TestEngine
+    ) async throws {
+        try await withDesk(on: engine) { desk in
+            let call = try await desk.run("key", isCheckout: true)
+            let contract = try await desk.checkout(context: call)
+            let now = desk.clock.now
+            try await desk.store.write { tx in try tx.rebind(call, to: contract.order.rawValue, at: now) }
+            await #expect(throws: GatewayError.requestInProgress) { try await Self.begin(desk) }
+        }
+    }
+
+    @Test(arguments: TestEngine.allCases)
+    func `an answer is sealed again with a new key`(_ engine: TestEngine) async throws {
+        try await withDesk(on: engine) { desk in
+            let contract = try await desk.checkout(context: try await desk.run("key", isCheckout: true))
+            let (old, new) = (Data(repeating: 7, count: 32), Data(repeating: 8, count: 32))
+            let (secrets, requests) = (desk.gateway.secrets, desk.gateway.idempotency)
+            let resealed = try await SealedSecrets(
+                store: secrets.store, keyRing: try KeyRing(keys: [new, old]), logger: secrets.logger
+            ).reseal()
+            #expect(resealed.closed == 0)
+            let start = try await IdempotentRequests(
+                store: requests.store, keyRing: try KeyRing(keys: [new]), ids: requests.ids, random: requests.random,
+                time: requests.time
+            ).begin(key: "key", caller: .user(GatewayFixture.user("alice")), request: [Data("the same".utf8)])
+            Self.expect(start, 200, try JSONText.encoded(contract))
+        }
+    }
+
+    @Test(arguments: TestEngine.allCases)
     func `a failover keeps the key and answers with the second account's contract`(
         _ engine: TestEngine
     ) async throws {
