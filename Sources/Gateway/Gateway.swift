@@ -24,6 +24,8 @@ package final class Gateway: Sendable {
     package let pause: @Sendable (Duration) async -> Void
     /// Wakes this node's workers.
     package let signals = JobSignals()
+    /// True where only this process writes, so that its commits tell when to look for what is due.
+    let knowsDueTimes: Bool
 
     let access: StoreAccess
     let providers: ProviderCalling
@@ -122,6 +124,8 @@ package final class Gateway: Sendable {
         self.settings = settings
         self.logger = logger
         self.pause = pause
+        let signals = signals
+        knowsDueTimes = store.engine.afterChangesOfDueTimes { signals.dueTimes.notify() }
         access = StoreAccess(store, logger: logger, time: time.real)
         providers = ProviderCalling(
             registry: registry, calls: calls,

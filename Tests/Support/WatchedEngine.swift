@@ -50,6 +50,9 @@ package struct WatchedEngine: StoreEngine {
     package var isCongested: Bool { base.isCongested }
     package var userChanges: UserChanges? { base.userChanges }
     package var commits: Int64 { base.commits }
+    package func afterChangesOfDueTimes(_ action: @escaping @Sendable () -> Void) -> Bool {
+        base.afterChangesOfDueTimes(action)
+    }
     package var connectionsInUse: Int { base.connectionsInUse }
 
     package func write<T: Sendable>(_ body: @escaping @Sendable (any Transaction) throws -> T) async throws -> T {
@@ -125,4 +128,5 @@ private struct WatchedTransaction: Transaction {
     }
 
     func markChanged(_ user: ID<User>) { base.markChanged(user) }
+    func markDueTimes() { base.markDueTimes() }
 }

@@ -162,6 +162,12 @@ package struct BoxedAppStore: Sendable {
         }
     }
 
+    /// The time until something is due; nil for never.
+    func timeUntilDue() async throws(GatewayError) -> Duration? {
+        let due = try await store.read { db in try db.box.nextDue() }
+        return due.map { .milliseconds($0 - time.milliseconds()) }
+    }
+
     /// Returns the first time after `time` at which something is due; nil for never.
     func nextDue(after time: Timestamp) async throws(GatewayError) -> Timestamp? {
         let after = time.rawValue * 1_000

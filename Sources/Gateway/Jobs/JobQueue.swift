@@ -59,6 +59,13 @@ package struct JobQueue: Sendable {
         return due.compactMap(JobKind.init)
     }
 
+    /// The time until the next job of these kinds is due, in seconds of business time; nil where none waits.
+    func timeUntilDue(of kinds: [JobKind]) async throws(GatewayError) -> Duration? {
+        let (now, names) = (time.now, kinds.map(\.rawValue))
+        let next = try await store.read { db in try db.dueTimes.nextJob(of: names, after: now) }
+        return next.map { .seconds($0.rawValue - now.rawValue) }
+    }
+
     /// Claims a job, due or not.
     ///
     /// - Returns: nil where another worker has it, or it has ended or is in quarantine.

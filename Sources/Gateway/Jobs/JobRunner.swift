@@ -70,11 +70,10 @@ package struct JobRunner: Service {
     private let lanes: [Lane]
     /// The longest time until the next pass of a continuous job.
     ///
-    /// Events of this process are signalled. Those of other nodes, which only PostgreSQL has, must be looked for; with
-    /// SQLite an idle process sleeps.
-    private var looking: Duration {
-        gateway.store.engine.dialect == .sqlite ? .seconds(1) : .milliseconds(100)
-    }
+    /// Events of this process are signalled; those of other nodes, which only PostgreSQL has, must be looked for.
+    private var looking: Duration { gateway.knowsDueTimes ? Self.longestSleep : .milliseconds(100) }
+    /// The longest time without a look for what is due, where only this process writes and nothing is.
+    private static let longestSleep = Duration.seconds(5)
     /// The interval at which all lanes together look for work that another node or the clock made.
     private let interval: Duration
 
@@ -112,9 +111,26 @@ package struct JobRunner: Service {
         let kinds = Set(lanes.flatMap(\.lane.kinds)).sorted { $0.rawValue < $1.rawValue }
         while !Task.isShuttingDownGracefully && !Task.isCancelled {
             await cancelWhenGracefulShutdown { await gateway.pause(interval) }
+            let asked = gateway.signals.dueTimes.asked
             guard let due = try? await gateway.jobQueue.dueKinds(of: kinds) else { continue }
             for (lane, found) in lanes where lane.kinds.contains(where: due.contains) { found.notify() }
+            guard due.isEmpty else { continue }
+            await sleep(since: asked) { () async throws(GatewayError) in
+                try await gateway.jobQueue.timeUntilDue(of: kinds)
+            }
         }
+    }
+
+    /// Sleeps while nothing can be due: until the next due time, or until a commit that changes it.
+    ///
+    /// Returns at once where other processes write as well.
+    private func sleep(
+        since asked: UInt64, _ untilDue: () async throws(GatewayError) -> Duration?
+    ) async {
+        guard gateway.knowsDueTimes, let wait = try? await untilDue() ?? Self.longestSleep, wait > .zero else { return }
+        await waitForFirst(
+            { await gateway.signals.dueTimes.wait(since: asked) },
+            { await gateway.pause(min(wait, Self.longestSleep)) })
     }
 
     /// Lets the App Store in a box renew, and send what an ended process has left, while real time passes.
@@ -122,11 +138,13 @@ package struct JobRunner: Service {
         // Another node may be about to send what it has just stored.
         let isAlone = gateway.store.engine.dialect == .sqlite
         while !Task.isShuttingDownGracefully && !Task.isCancelled {
+            let asked = gateway.signals.dueTimes.asked
             // A move of the clock runs the box itself, and an outage is over one day.
             if (try? await gateway.clockFollower.refresh()) != nil, !gateway.clock.isMoving {
                 _ = try? await box.runDue(patience: isAlone ? 0 : 3_000)
             }
             await cancelWhenGracefulShutdown { await gateway.pause(interval) }
+            await sleep(since: asked) { () async throws(GatewayError) in try await box.timeUntilDue() }
         }
     }
 

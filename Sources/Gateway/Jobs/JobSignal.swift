@@ -57,6 +57,8 @@ package struct JobSignals: Sendable {
     package let events = JobSignal()
     /// Wakes the workers that deliver events to webhooks.
     package let deliveries = JobSignal()
+    /// Wakes the search for what is due, after a commit of the only process that writes.
+    let dueTimes = JobSignal()
     /// Wakes the readers who wait for events, after some got their numbers.
     let numbered = JobSignal()
     /// The changes for the live streams of this node.

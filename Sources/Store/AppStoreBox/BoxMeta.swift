@@ -53,6 +53,7 @@ extension BoxQueries where Connection == any Transaction {
 
     /// Updates the counters and settings of the locked box.
     package func updateMeta(data: String) throws(StoreError) {
+        tx.markDueTimes()
         try tx.execute("UPDATE box_meta SET data = ? WHERE name = 'box'", data)
     }
 

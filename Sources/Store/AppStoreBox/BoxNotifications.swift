@@ -59,6 +59,7 @@ extension BoxQueries {
 extension BoxQueries where Connection == any Transaction {
     /// Inserts a notification, or replaces what can change of it; the signed payload never does.
     package func upsert(_ notification: BoxNotificationRow) throws(StoreError) {
+        tx.markDueTimes()
         try tx.execute(
             """
             INSERT INTO box_notifications (uuid, number, due_at, waits_for_others, signed_payload, data)

@@ -141,6 +141,7 @@ extension ClockQueries where Connection == any Transaction {
     }
 
     private func held(_ sql: String, _ bound: [any SQLBindable]) throws(StoreError) -> HeldClock {
+        tx.markDueTimes()
         guard let row = try tx.rows(sql, bound).first else { throw .unavailable("another move has the clock") }
         return HeldClock(move: try row.int("move"), state: try ClockState(row: row))
     }

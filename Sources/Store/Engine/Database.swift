@@ -47,6 +47,10 @@ package protocol Transaction: Database {
 
     /// Marks a user as changed by this transaction, for ``StoreEngine/userChanges``.
     func markChanged(_ user: ID<User>)
+
+    /// Marks that this transaction may make something due at another time, for
+    /// ``StoreEngine/afterChangesOfDueTimes(_:)``.
+    func markDueTimes()
 }
 
 extension Transaction {

@@ -85,6 +85,11 @@ package protocol StoreEngine: Sendable, Service {
     var userChanges: UserChanges? { get }
     /// The number of commits since the start; group commit keeps it below the number of writes.
     var commits: Int64 { get }
+    /// Calls an action after each commit that changes when something is due, where no other process writes.
+    ///
+    /// - Parameter action: is called on the thread of the writer and must not block.
+    /// - Returns: false where other processes write, so that the commits of this one do not tell everything.
+    func afterChangesOfDueTimes(_ action: @escaping @Sendable () -> Void) -> Bool
     /// The number of connections that work on a call now: on SQLite those of reads, beside the one writer.
     var connectionsInUse: Int { get }
     /// Passes on what processes send each other through the database (``Transaction/send(_:to:)``), until the task is
@@ -100,6 +105,8 @@ package protocol StoreEngine: Sendable, Service {
 
 extension StoreEngine {
     package var connectionsInUse: Int { 0 }
+
+    package func afterChangesOfDueTimes(_ action: @escaping @Sendable () -> Void) -> Bool { false }
 
     /// Returns at once: no other process writes.
     package func listen(to channel: String, _ take: @escaping @Sendable (DatabaseMessage) -> Void) async {}

@@ -146,6 +146,7 @@ extension JobQueries where Connection == any Transaction {
     package func enqueue(
         _ id: ID<Job>, kind: String, subject: String, delay: Int64, at now: Timestamp
     ) throws(StoreError) {
+        tx.markDueTimes()
         let time = tx.dialect.businessClock
         try tx.enqueue(
             """
@@ -160,6 +161,7 @@ extension JobQueries where Connection == any Transaction {
     package func ensure(
         _ id: ID<Job>, kind: String, subject: String, at now: Timestamp
     ) throws(StoreError) {
+        tx.markDueTimes()
         try tx.enqueue(
             """
             INSERT INTO jobs (id, kind, subject, state, run_at, created_at) VALUES (?, ?, ?, 'waiting', \(tx.dialect.businessClock), ?)
@@ -289,6 +291,7 @@ extension JobQueries where Connection == any Transaction {
         let ended = try tx.execute(
             "DELETE FROM jobs WHERE id = ? AND lease_epoch = ? AND asked = ?", lease.job, lease.epoch, requests)
         if ended == 1 { return true }
+        tx.markDueTimes()
         return try tx.execute(
             """
             UPDATE jobs SET lease_until = 0, attempts = 0, silence = 0, error = '', run_at = \(tx.dialect.businessClock)
@@ -302,7 +305,8 @@ extension JobQueries where Connection == any Transaction {
     package func postpone(
         _ lease: JobLease, requests: Int64, delay: Int64, at now: Timestamp
     ) throws(StoreError) -> Bool {
-        try tx.execute(
+        tx.markDueTimes()
+        return try tx.execute(
             """
             UPDATE jobs SET lease_until = 0, attempts = 0, silence = 0, error = '',
                 run_at = \(tx.dialect.businessClock) + CASE WHEN asked = ? THEN ? ELSE 0 END
@@ -317,7 +321,8 @@ extension JobQueries where Connection == any Transaction {
     package func postponeFailed(
         _ lease: JobLease, delay: Int64, error: String, isAnew: Bool, at now: Timestamp
     ) throws(StoreError) -> Bool {
-        try tx.execute(
+        tx.markDueTimes()
+        return try tx.execute(
             """
             UPDATE jobs SET lease_until = 0, attempts = CASE WHEN ? = 1 THEN 0 ELSE attempts END, silence = 0,
                 error = ?, run_at = \(tx.dialect.businessClock) + ?
@@ -336,7 +341,8 @@ extension JobQueries where Connection == any Transaction {
     ///
     /// - Returns: false when there is no such job.
     package func retry(_ id: ID<Job>, at now: Timestamp) throws(StoreError) -> Bool {
-        try tx.execute(
+        tx.markDueTimes()
+        return try tx.execute(
             """
             UPDATE jobs SET state = 'waiting', attempts = 0, silence = 0, asked = asked + 1, run_at = \(tx.dialect.businessClock)
             WHERE id = ?
@@ -345,11 +351,13 @@ extension JobQueries where Connection == any Transaction {
 
     /// Ends every lease: the only process that uses the database has just started, so no attempt is running.
     package func endLeases() throws(StoreError) {
+        tx.markDueTimes()
         try tx.execute("UPDATE jobs SET lease_until = 0 WHERE lease_until <> 0")
     }
 
     /// Takes a subject's job out of quarantine.
     package func release(kind: String, subject: String, at now: Timestamp) throws(StoreError) {
+        tx.markDueTimes()
         try tx.enqueue(
             """
             UPDATE jobs SET state = 'waiting', attempts = 0, silence = 0, run_at = \(tx.dialect.businessClock)

@@ -39,6 +39,9 @@ final class PostgresTransaction: Transaction {
     /// Does nothing: other nodes write as well, so a list of changed users cannot be complete.
     func markChanged(_ user: ID<User>) {}
 
+    /// Does nothing, for the same reason.
+    func markDueTimes() {}
+
     /// Sends queued statements that no later statement took along.
     func flush() throws(StoreError) {
         try recordingFault { () throws(PostgresFault) in _ = try connection.flush() }

@@ -11,7 +11,7 @@ struct QueuedWrite: Sendable {
 /// The outcome of a batch.
 enum BatchOutcome {
     /// Committed; each of `answers` answers one caller.
-    case committed(answers: [@Sendable () -> Void])
+    case committed(answers: [@Sendable () -> Void], changesDueTimes: Bool)
     /// The batch wrote no row, and the engine may go on.
     case refused(StoreError)
     /// The engine can no longer be trusted.
@@ -72,6 +72,7 @@ struct GroupCommitBatch {
         /// Each answers one caller.
         var answers: [@Sendable () -> Void] = []
         var changed: [ID<User>] = []
+        var changesDueTimes = false
         /// True as long as no effect of a write is in the transaction.
         var isEmpty = true
     }
@@ -131,6 +132,7 @@ struct GroupCommitBatch {
         try checkTransaction()
         done.answers.append(answer)
         done.changed += transaction.changedUsers
+        if transaction.changesDueTimes { done.changesDueTimes = true }
         if transaction.hasChanges { done.isEmpty = false }
         return true
     }
@@ -192,7 +194,7 @@ struct GroupCommitBatch {
             changes.announce(done.changed)
             try commit(connection)
             changes.committed(done.changed)
-            return .committed(answers: done.answers)
+            return .committed(answers: done.answers, changesDueTimes: done.changesDueTimes)
         } catch {
             let isFull = (error as? DatabaseError)?.resultCode == .SQLITE_FULL
             abandon()

@@ -60,6 +60,7 @@ final class GroupCommitWriter: Sendable {
     private let state = Mutex(State())
     private let wake = DispatchSemaphore(value: 0)
     private let commitCount = Atomic<Int64>(0)
+    private let actionsOnDueTimes = Mutex<[@Sendable () -> Void]>([])
 
     init(
         connections: SQLiteFile.Connections, limits: GroupCommitLimits, rehearse: Bool,
@@ -81,6 +82,11 @@ final class GroupCommitWriter: Sendable {
     private var pool: DatabasePool { connections.pool }
 
     var commits: Int64 { commitCount.load(ordering: .relaxed) }
+
+    /// Calls an action on the writer's thread after each commit that changes when something is due.
+    func afterChangesOfDueTimes(_ action: @escaping @Sendable () -> Void) {
+        actionsOnDueTimes.withLock { $0.append(action) }
+    }
 
     /// The number of writes that wait and are in no batch yet.
     var waiting: Int { state.withLock { $0.queue.count } }
@@ -165,9 +171,10 @@ final class GroupCommitWriter: Sendable {
             }
         }
         switch outcome {
-        case .committed(let answers):
+        case .committed(let answers, let changesDueTimes):
             commitCount.add(1, ordering: .relaxed)
             for answer in answers { answer() }
+            if changesDueTimes { for action in actionsOnDueTimes.withLock({ $0 }) { action() } }
         case .refused(let error):
             // BEGIN itself may have been refused: then the writes still wait, and one batch of them is answered.
             if taken.isEmpty { taken = state.withLock { $0.takeFirst(limits.count) } }

@@ -63,6 +63,11 @@ package final class SQLiteEngine: StoreEngine {
     /// The number of writes that wait for the writer.
     package var waiting: Int { writer?.waiting ?? 0 }
 
+    package func afterChangesOfDueTimes(_ action: @escaping @Sendable () -> Void) -> Bool {
+        writer?.afterChangesOfDueTimes(action)
+        return writer != nil
+    }
+
     @discardableResult
     package func write<T: Sendable>(_ body: @escaping @Sendable (any Transaction) throws -> T) async throws -> T {
         guard let writer else { throw StoreError.statement("the database is open for reading only") }

@@ -12,6 +12,7 @@ final class SQLiteTransaction: Transaction {
     /// The first error of a statement.
     private(set) var failure: StoreError?
     private(set) var changedUsers: [ID<User>] = []
+    private(set) var changesDueTimes = false
     /// The connection's number of changed rows when this view was made.
     private let changesBefore: Int32
     private var mayHaveChangedSchema = false
@@ -74,6 +75,8 @@ final class SQLiteTransaction: Transaction {
     }
 
     func markChanged(_ user: ID<User>) { changedUsers.append(user) }
+
+    func markDueTimes() { changesDueTimes = true }
 
     private func perform<T>(_ body: (GRDB.Database) throws -> T) throws(StoreError) -> T {
         if let failure { throw failure }
