@@ -114,7 +114,10 @@ final class JSONTextBuffer {
 
     private func begin(_ form: Open.Form, at place: Place) {
         let depth = place.depth
-        guard open.indices.contains(depth), open[depth].number == place.number else { return isWhole = false }
+        guard open.indices.contains(depth), open[depth].number == place.number else {
+            isWhole = false
+            return
+        }
         if open[depth].form == .none { open[depth].form = form }
         if open[depth].form != form { isWhole = false }
     }

@@ -30,7 +30,7 @@ extension Notifications {
     /// The end of a transaction that applies facts.
     private enum Processing {
         case done(JobOutcome)
-        /// Nothing was applied, because the amounts of these refunds must be queried first.
+        /// The amounts of these refunds must be queried before anything is applied.
         case lacks([UnknownRefund])
     }
 

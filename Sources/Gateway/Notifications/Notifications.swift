@@ -59,7 +59,7 @@ package struct Notifications: Sendable {
         }
         guard stored.isWaiting else { return }
         guard let job else { return await processNow(stored.id) }
-        // Of a repetition, the facts that were stored first count.
+        // The facts that were stored first count, not those of a repetition.
         let known = stored.id == record.id ? facts : nil
         await queue.performNow(job) { (job) async throws(GatewayError) in try await process(job, known: known) }
     }
@@ -141,8 +141,8 @@ package struct Notifications: Sendable {
         return NotificationRecord(
             id: id, account: account, eventID: received.eventID.firstScalars(255),
             type: received.type.firstScalars(128),
-            facts: verified.facts, body: raw.body, headers: raw.head, digest: Data(SHA256.hash(data: notification.body)),
-            receivedAt: receivedAt ?? settlements.time.now)
+            facts: verified.facts, body: raw.body, headers: raw.head,
+            digest: Data(SHA256.hash(data: notification.body)), receivedAt: receivedAt ?? settlements.time.now)
     }
 }
 

@@ -126,7 +126,9 @@ struct PaymentLedger {
         let paid = try pay(order, with: payment, leaving: locked.record.mandate == nil ? mandate : nil)
         // An order that has just been paid, without a refund or a dispute, has the sums of a new payment, and its grant is
         // as it was made.
-        if let paid, paid.refunds.isEmpty, paid.disputes.isEmpty, order.period == nil, order.terms.units.isEmpty { return }
+        if let paid, paid.refunds.isEmpty, paid.disputes.isEmpty, order.period == nil, order.terms.units.isEmpty {
+            return
+        }
         try refunds.recount(payment.id, order)
         try entitlements.recompute(order.id)
     }

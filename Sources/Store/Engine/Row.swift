@@ -12,7 +12,8 @@ package final class ResultColumns: Sendable {
 
     func index(of name: String) -> Int? {
         let start = next.load(ordering: .relaxed)
-        guard let found = names[start...].firstIndex(of: name) ?? names[..<start].firstIndex(of: name) else { return nil }
+        guard let found = names[start...].firstIndex(of: name) ?? names[..<start].firstIndex(of: name)
+        else { return nil }
         next.store(found + 1, ordering: .relaxed)
         return found
     }

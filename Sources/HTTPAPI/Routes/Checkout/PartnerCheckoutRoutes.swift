@@ -12,7 +12,8 @@ struct PartnerCheckoutRoutes {
                 "openPartnerCheckout", .post, "/v1/partner/checkout", .key([.checkoutWrite]), .partner,
                 "Makes a user's order and the contract to pay it", note: "No other partner sees the order.",
                 body: .json(.partnerCheckout), answers: .data(.contract),
-                refuses: CheckoutRoutes.refusals, idempotency: .storedWithContract(claims: .withObject), handle: checkout)
+                refuses: CheckoutRoutes.refusals, idempotency: .storedWithContract(claims: .withObject),
+                handle: checkout)
         ]
     }
 
