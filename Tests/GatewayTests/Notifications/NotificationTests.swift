@@ -34,17 +34,23 @@ struct NotificationTests {
         }
     }
 
+    /// Stores a notification that the contract was paid, as an earlier release did before it made the job.
+    private static func storeWithoutJob(
+        _ desk: GatewayFixture, _ contract: PaymentContract, eventID: String
+    ) async throws {
+        let fact = ProviderFact.payment(
+            PaymentReport(payment: try desk.payment(contract), outcome: .succeeded(contract.amount)))
+        let record = NotificationRecord(
+            id: desk.gateway.ids.make(), account: try .test("box-url"), eventID: eventID, type: "payment.succeeded",
+            facts: try [fact].storedJSON(), body: Data(), headers: Data(), digest: Data(), receivedAt: desk.clock.now)
+        _ = try await desk.store.write { tx in try tx.notifications.insert(record) }
+    }
+
     @Test(arguments: TestEngine.allCases)
     func `what was stored and not processed is settled after the restart`(_ engine: TestEngine) async throws {
         try await withDesk(on: engine) { desk in
             let contract = try await desk.checkout()
-            let fact = ProviderFact.payment(
-                PaymentReport(payment: try desk.payment(contract), outcome: .succeeded(contract.amount)))
-            let record = NotificationRecord(
-                id: desk.gateway.ids.make(), account: try .test("box-url"), eventID: "cut", type: "payment.succeeded",
-                facts: try [fact].storedJSON(), body: Data(), headers: Data(), digest: Data(),
-                receivedAt: desk.clock.now)
-            _ = try await desk.store.write { tx in try tx.notifications.insert(record) }
+            try await Self.storeWithoutJob(desk, contract, eventID: "cut")
             #expect(try await desk.order(contract.order).status == .open)
             try await desk.work()
             #expect(try await desk.order(contract.order).status == .paid)
@@ -60,13 +66,7 @@ struct NotificationTests {
     ) async throws {
         try await withDesk(on: engine) { desk in
             let contract = try await desk.checkout()
-            let fact = ProviderFact.payment(
-                PaymentReport(payment: try desk.payment(contract), outcome: .succeeded(contract.amount)))
-            let record = NotificationRecord(
-                id: desk.gateway.ids.make(), account: try .test("box-url"), eventID: "twice", type: "payment.succeeded",
-                facts: try [fact].storedJSON(), body: Data(), headers: Data(), digest: Data(),
-                receivedAt: desk.clock.now)
-            _ = try await desk.store.write { tx in try tx.notifications.insert(record) }
+            try await Self.storeWithoutJob(desk, contract, eventID: "twice")
             try await desk.notify("payment.failed", contract, eventID: "twice")
             #expect(try await desk.order(contract.order).status == .paid)
             #expect(try await desk.count("notifications WHERE status = 'processed'") == 1)
