@@ -162,10 +162,10 @@ package struct BoxedAppStore: Sendable {
         }
     }
 
-    /// The time until something is due; nil for never.
-    func timeUntilDue() async throws(GatewayError) -> Duration? {
+    /// The time until something is due; an hour where nothing will be.
+    func timeUntilDue() async throws(GatewayError) -> Duration {
         let due = try await store.read { db in try db.box.nextDue() }
-        return due.map { .milliseconds($0 - time.milliseconds()) }
+        return due.map { .milliseconds($0 - time.milliseconds()) } ?? .seconds(3_600)
     }
 
     /// Returns the first time after `time` at which something is due; nil for never.

@@ -58,6 +58,8 @@ package struct BusinessClock: Sendable {
             return try await view(target: goal.time)
         }
         clock.hold(held.state)
+        // The dispatcher gives its lease back when it sees that the clock stands.
+        settlements.signals.events.notify()
         // A client that hangs up does not end the move.
         let result = await settlements.providers.calls.perform { () async -> Result<ClockView, GatewayError> in
             do throws(GatewayError) {
@@ -70,6 +72,7 @@ package struct BusinessClock: Sendable {
                 return .failure(error)
             }
         }
+        settlements.signals.dueTimes.notify()
         return try result.get()
     }
 

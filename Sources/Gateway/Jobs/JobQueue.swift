@@ -59,11 +59,18 @@ package struct JobQueue: Sendable {
         return due.compactMap(JobKind.init)
     }
 
-    /// The time until the next job of these kinds is due, in seconds of business time; nil where none waits.
-    func timeUntilDue(of kinds: [JobKind]) async throws(GatewayError) -> Duration? {
-        let (now, names) = (time.now, kinds.map(\.rawValue))
-        let next = try await store.read { db in try db.dueTimes.nextJob(of: names, after: now) }
-        return next.map { .seconds($0.rawValue - now.rawValue) }
+    /// The kinds among these for which a job is due that no worker holds; where none is, the time after which one may be.
+    ///
+    /// - Returns: a time that is nil where time alone makes nothing due.
+    func search(for kinds: [JobKind]) async throws(GatewayError) -> (due: [JobKind], next: Duration?) {
+        // The seconds that are read after these milliseconds are not earlier, so the time is never too long.
+        let (milliseconds, now, names) = (time.real.milliseconds(), time.reading, kinds.map(\.rawValue))
+        let (due, seconds) = try await store.read { db in
+            let due = try db.jobs.listDueKinds(of: names, at: now)
+            return (due, due.isEmpty ? try db.dueTimes.secondsUntilDue(of: names, at: now) : 0)
+        }
+        let next = seconds.map { Duration.milliseconds($0 * 1_000 - milliseconds % 1_000) }
+        return (due.compactMap(JobKind.init), next)
     }
 
     /// Claims a job, due or not.

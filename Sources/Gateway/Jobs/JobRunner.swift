@@ -110,27 +110,33 @@ package struct JobRunner: Service {
     private func look(for lanes: [(lane: Lane, found: JobSignal)]) async {
         let kinds = Set(lanes.flatMap(\.lane.kinds)).sorted { $0.rawValue < $1.rawValue }
         while !Task.isShuttingDownGracefully && !Task.isCancelled {
-            await cancelWhenGracefulShutdown { await gateway.pause(interval) }
             let asked = gateway.signals.dueTimes.asked
-            guard let due = try? await gateway.jobQueue.dueKinds(of: kinds) else { continue }
-            for (lane, found) in lanes where lane.kinds.contains(where: due.contains) { found.notify() }
-            guard due.isEmpty else { continue }
-            await sleep(since: asked) { () async throws(GatewayError) in
-                try await gateway.jobQueue.timeUntilDue(of: kinds)
+            if gateway.knowsDueTimes, let search = try? await gateway.jobQueue.search(for: kinds) {
+                wake(lanes, for: search.due)
+                if search.due.isEmpty, await sleep(since: asked, for: search.next) { continue }
+            } else if let due = try? await gateway.jobQueue.dueKinds(of: kinds) {
+                wake(lanes, for: due)
             }
+            await cancelWhenGracefulShutdown { await gateway.pause(interval) }
         }
     }
 
-    /// Sleeps while nothing can be due: until the next due time, or until a commit that changes it.
+    private func wake(_ lanes: [(lane: Lane, found: JobSignal)], for due: [JobKind]) {
+        for (lane, found) in lanes where lane.kinds.contains(where: due.contains) { found.notify() }
+    }
+
+    /// Sleeps while nothing can be due: for a time, or until a commit changes what is due when.
     ///
-    /// Returns at once where other processes write as well.
-    private func sleep(
-        since asked: UInt64, _ untilDue: () async throws(GatewayError) -> Duration?
-    ) async {
-        guard gateway.knowsDueTimes, let wait = try? await untilDue() ?? Self.longestSleep, wait > .zero else { return }
+    /// - Parameters:
+    ///   - asked: the number of such commits before the search for what is due.
+    ///   - time: the time until something is due; nil for never.
+    /// - Returns: true after the time; false after a commit, and at once where other processes write as well.
+    private func sleep(since asked: UInt64, for time: Duration?) async -> Bool {
+        let (signal, time) = (gateway.signals.dueTimes, time ?? Self.longestSleep)
+        guard gateway.knowsDueTimes, time > .zero else { return false }
         await waitForFirst(
-            { await gateway.signals.dueTimes.wait(since: asked) },
-            { await gateway.pause(min(wait, Self.longestSleep)) })
+            { await signal.wait(since: asked) }, { await gateway.pause(min(time, Self.longestSleep)) })
+        return signal.asked == asked
     }
 
     /// Lets the App Store in a box renew, and send what an ended process has left, while real time passes.
@@ -143,8 +149,8 @@ package struct JobRunner: Service {
             if (try? await gateway.clockFollower.refresh()) != nil, !gateway.clock.isMoving {
                 _ = try? await box.runDue(patience: isAlone ? 0 : 3_000)
             }
+            if let wait = try? await box.timeUntilDue(), await sleep(since: asked, for: wait) { continue }
             await cancelWhenGracefulShutdown { await gateway.pause(interval) }
-            await sleep(since: asked) { () async throws(GatewayError) in try await box.timeUntilDue() }
         }
     }
 
@@ -196,6 +202,7 @@ package struct JobRunner: Service {
         await gateway.worker.perform(job) { asked in
             // Events that follow within this time share a pass, and so a commit.
             await cancelWhenGracefulShutdown { await gateway.pause(Self.gathering) }
+            if gateway.clock.isMoving { return false }
             await waitForFirst(
                 { await gateway.signals.events.wait(since: asked) }, { await gateway.pause(looking) })
             // A move of the clock dispatches events itself.

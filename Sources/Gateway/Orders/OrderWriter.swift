@@ -43,13 +43,20 @@ struct OrderWriter {
     ) throws -> (order: PlacedOrder, holder: String?) {
         let userID = try tx.users.ensure(user, candidate: settlement.ids.make(), at: now)
         try tx.users.lock(userID)
-        // First, so that a repetition at the same moment is told so, and not that the user owns what the first has made.
+        let environment = account?.environment ?? .production
+        let managed: ManagedPlan?
+        do {
+            try refuseOwned(offer.code, offer.sku.kind, userID, in: environment)
+            if account == nil { try refuseFreeAgain(offer.sku, offer.code, userID) }
+            managed = try settlement.managed.plan(offer, on: account, of: userID, in: request)
+        } catch {
+            // A repetition at the same moment is told so, and not that the user owns what its twin has made.
+            try tx.requireUnused(context, by: userID)
+            throw error
+        }
+        // Before the first write, so that a request which lost its key has changed nothing that must be undone.
         let id = settlement.ids.make(Order.self)
         let holder = try tx.bind(context, to: id.rawValue, of: userID)
-        let environment = account?.environment ?? .production
-        try refuseOwned(offer.code, offer.sku.kind, userID, in: environment)
-        if account == nil { try refuseFreeAgain(offer.sku, offer.code, userID) }
-        let managed = try settlement.managed.plan(offer, on: account, of: userID, in: request)
         let waiting = try tx.orders.countOpen(of: userID, at: now, upTo: Self.openOrders)
         var order = Order(
             id: id, user: userID, origin: .checkout, sku: offer.code, quantity: request.quantity,

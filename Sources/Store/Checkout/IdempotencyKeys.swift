@@ -127,7 +127,7 @@ extension IdempotencyKeyQueries where Connection == any Transaction {
     /// Binds another object to a request's key in place of the first, and extends the lease.
     ///
     /// An answer that this request has stored, by a commit of which it did not hear, is taken back: it is about the first
-    /// object.
+    /// object. One that an erasure has emptied stays.
     ///
     /// - Returns: false when the request has lost its lease to another; the caller rolls back.
     package func rebind(
@@ -137,7 +137,7 @@ extension IdempotencyKeyQueries where Connection == any Transaction {
             """
             UPDATE idempotency_keys
             SET resource = ?, lease_until = \(tx.dialect.realClock) + ?, status = NULL, answer = NULL
-            WHERE caller = ? AND key = ? AND lease_epoch = ?
+            WHERE caller = ? AND key = ? AND lease_epoch = ? AND (status IS NULL OR length(answer) > 0)
             """, resource, now, lease, caller, StoredKey.of(key, caller: caller), epoch) == 1
     }
 

@@ -23,6 +23,24 @@ extension DueTimeQueries {
             kinds.map { $0 as any SQLBindable } + [time])
     }
 
+    /// Returns the seconds after which time alone may make a job of these kinds due; nil where it does not.
+    ///
+    /// A waiting job becomes due at its time, a job under a lease when the lease ends, and every job when a move of the
+    /// clock has lost its own.
+    package func secondsUntilDue(of kinds: [String], at now: ClockReading) throws(StoreError) -> Int64? {
+        var waits: [Int64] = []
+        if let next = try nextJob(of: kinds, after: now.business) {
+            waits.append(next.rawValue - now.business.rawValue)
+        }
+        for sql in [
+            "SELECT MIN(lease_until) AS at FROM jobs WHERE lease_until <> 0 AND lease_until > ?",
+            "SELECT MIN(stands_until) AS at FROM clock WHERE stands_until > ?",
+        ] {
+            if let end = try first(sql, [now.real]) { waits.append(end.rawValue - now.real.rawValue) }
+        }
+        return waits.min()
+    }
+
     /// Finds the next end of an open order.
     package func nextExpiry(after time: Timestamp) throws(StoreError) -> Timestamp? {
         try first(

@@ -159,6 +159,13 @@ struct KeyWithOrderTests {
             let contract = try await desk.checkout(context: try await desk.run("key", isCheckout: true))
             let (old, new) = (Data(repeating: 7, count: 32), Data(repeating: 8, count: 32))
             let (secrets, requests) = (desk.gateway.secrets, desk.gateway.idempotency)
+            // Sealed as an earlier release did, for the client's key.
+            let earlier = try desk.keyRing.seal(Data("an answer".utf8), context: "idempotency_keys/partner/acme/theirs")
+            try await desk.store.write { tx in
+                try tx.idempotencyKeys.insertFinished(
+                    "theirs", caller: "partner/acme", fingerprint: Data(), epoch: 1, status: 200, answer: earlier,
+                    at: Timestamp(1))
+            }
             let resealed = try await SealedSecrets(
                 store: secrets.store, keyRing: try KeyRing(keys: [new, old]), logger: secrets.logger
             ).reseal()

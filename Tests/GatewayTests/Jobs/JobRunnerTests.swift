@@ -92,8 +92,9 @@ struct JobRunnerTests {
             try await desk.store.write { tx in
                 try tx.jobs.enqueue(id, kind: JobKind.reconcilePayment.rawValue, subject: subject, delay: 30, at: now)
             }
+            // Half a second between two searches, or up to five where only this process writes.
             let node = desk.node { duration in
-                if duration == .milliseconds(500) { await look.pass() } else { await Pauses.forever(duration) }
+                if duration <= .seconds(5) { await look.pass() } else { await Pauses.forever(duration) }
             }
             let lanes = [
                 JobRunner.Lane(kinds: [.reconcilePayment], width: 1), JobRunner.Lane(kinds: [.expireOrder], width: 1),
@@ -203,5 +204,24 @@ struct JobRunnerTests {
         signal.notify()
         await waiting.value
         #expect(signal.asked == now + 1)
+    }
+}
+
+@Suite("Jobs: the search for what is due")
+struct JobSearchTests {
+    @Test func `it tells the time until the next job, to the millisecond`() async throws {
+        try await withDesk(on: .sqlite) { desk in
+            let (id, now) = (desk.gateway.ids.make(Job.self), desk.clock.now)
+            try await desk.store.write { tx in
+                try tx.jobs.enqueue(id, kind: JobKind.syncAccount.rawValue, subject: "scripted", delay: 3, at: now)
+            }
+            let later = try await desk.gateway.jobQueue.search(for: [.syncAccount])
+            #expect(later.due.isEmpty)
+            let fraction = desk.gateway.time.real.milliseconds() % 1_000
+            #expect(later.next == .milliseconds(3_000 - fraction))
+            #expect(try await desk.gateway.jobQueue.search(for: [.sealAudit]).next == nil)
+            try await desk.pass(seconds: 3)
+            #expect(try await desk.gateway.jobQueue.search(for: [.syncAccount]).due == [.syncAccount])
+        }
     }
 }

@@ -44,3 +44,32 @@ import Testing
         }
     }
 }
+
+extension DueTimesSignalTests {
+    @Test func `the next change by time is a due time, the end of a lease, or the end of a move's`() async throws {
+        try await withStore(on: .sqlite) { store in
+            let (job, other) = (try #require(Self.job), try #require(ID<Job>("job_01jdgk4zs8f4d9v3qkr6t2m7hy")))
+            func wait(at second: Int64) async throws -> Int64? {
+                let now = ClockReading(real: Timestamp(second), business: Timestamp(second + 500))
+                return try await store.read { db in try db.dueTimes.secondsUntilDue(of: ["k"], at: now) }
+            }
+            #expect(try await wait(at: 1_000) == nil)
+            try await store.write { tx in
+                try tx.jobs.enqueue(job, kind: "k", subject: "s", delay: 9, at: Timestamp(1_500))
+                try tx.jobs.enqueue(other, kind: "other", subject: "s", delay: 2, at: Timestamp(1_500))
+            }
+            #expect(try await wait(at: 1_000) == 9)
+            #expect(try await wait(at: 1_008) == 1)
+            #expect(try await wait(at: 1_009) == nil)
+            try await store.write { tx in
+                _ = try tx.jobs.claim(kind: "k", subject: "s", lease: 60, at: Timestamp(1_009))
+            }
+            #expect(try await wait(at: 1_009) == 60)
+            try await store.write { tx in
+                _ = try tx.clock.begin(
+                    lease: 20, at: ClockReading(real: Timestamp(1_010), business: Timestamp(1_510)))
+            }
+            #expect(try await wait(at: 1_011) == 19)
+        }
+    }
+}
