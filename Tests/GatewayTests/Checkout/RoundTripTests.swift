@@ -41,7 +41,7 @@ import Testing
                 } then: {
                     try await desk.notify("payment.succeeded", try #require(contract), at: node)
                 }
-                #expect(fewest == [11, 23])
+                #expect(fewest == [11, 15])
                 #expect(try await desk.count("orders WHERE state = 'paid'") == 4)
             }
         }
