@@ -191,7 +191,8 @@ struct Client {
 
     func cancellation(_ order: OpenedOrder, key: String? = nil) throws -> Act {
         let request = try Request.post(
-            "/v1/public/orders/\(order.id)/cancel", bearer: UserToken.make(user), key: key, [String: String]())
+            "/v1/public/orders/\(order.id)/cancel", bearer: UserToken.make(order.cart.user), key: key,
+            [String: String]())
         return Act(purpose: .cancel(order), request: request)
     }
 
