@@ -47,6 +47,20 @@ enum Memory {
     }
 }
 
+/// The times at which threads of a process gave up their core to wait (proc(5), `voluntary_ctxt_switches`): each ends with
+/// a wake-up.
+enum WakeUps {
+    static func of(_ process: pid_t) throws -> Int {
+        let tasks = "/proc/\(process)/task"
+        return try FileManager.default.contentsOfDirectory(atPath: tasks).reduce(0) { sum, thread in
+            // A thread may end in between.
+            let text = (try? String(contentsOfFile: "\(tasks)/\(thread)/status", encoding: .utf8)) ?? ""
+            let line = text.split(separator: "\n").first { $0.hasPrefix("voluntary_ctxt_switches:") }
+            return sum + (line?.split(separator: "\t").last.flatMap { Int($0) } ?? 0)
+        }
+    }
+}
+
 /// The open files and connections of a process (proc(5), `fd`).
 enum Descriptors {
     static func open(in process: pid_t) throws -> Int {

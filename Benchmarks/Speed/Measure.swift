@@ -137,6 +137,10 @@ struct Measure: AsyncParsableCommand {
             progress("slow clients on \(engine)")
             report.add(try await SlowSection(bench: bench, engine: engine).figures())
         }
+        if sections.contains(.idle) {
+            progress("an idle server on \(engine)")
+            report.add(try await IdleSection(bench: bench, engine: engine).figures())
+        }
     }
 
     /// Measures the sections that exist for PostgreSQL alone.
@@ -186,6 +190,7 @@ enum Section: String, CaseIterable {
     case nodes
     case streams
     case slow
+    case idle
     case limit
     case million
     case counts

@@ -21,6 +21,7 @@ package struct IdempotentRun: Sendable {
 /// A request whose key is claimed in the transaction that makes its object.
 struct UnclaimedRequest: Sendable {
     let fingerprint: Data
+    /// The time of the request, at which the lease begins.
     let at: ClockReading
     /// The id that the caller gets where the app's user is new.
     let candidate: ID<User>
@@ -92,9 +93,7 @@ extension IdempotentRun {
         if case .user = caller, let user { return user.rawValue }
         return try caller.ensureName(in: tx, candidate: unclaimed.candidate, at: unclaimed.at.business)
     }
-}
 
-extension IdempotentRun {
     /// The caller's stored name at the end of a run; nil where the user was erased meanwhile, and is not stored again.
     func nameAtEnd(in tx: any Transaction) throws -> String? {
         guard progress.holder == nil, unclaimed?.isCallerKnown == true else { return try name(in: tx) }

@@ -134,14 +134,14 @@ struct RefundLedger {
         var left = record.captured
         var (refunding, refunded, lost) = (0 as Int64, 0 as Int64, 0 as Int64)
         var exceeds = false
-        let claims = try disputes.value()
-        for dispute in claims where dispute.state == .lost {
+        let known = try disputes.value()
+        for dispute in known where dispute.state == .lost {
             let taken = min(dispute.amount.value, left)
             exceeds = exceeds || taken < dispute.amount.value
             lost += taken
             left -= taken
         }
-        let open = claims.filter { $0.state == .open }.reduce(into: 0 as Int64) { $0 += $1.amount.value }
+        let open = known.filter { $0.state == .open }.reduce(into: 0 as Int64) { $0 += $1.amount.value }
         let disputed = min(open, left)
         for refund in try refunds.value() {
             let fits = refund.state.isBinding && refund.amount.value <= left
@@ -153,8 +153,8 @@ struct RefundLedger {
             exceeds = exceeds || (refund.state.isBinding && !fits)
             if fits != refund.counted { try tx.refunds.setCounted(refund.id, fits) }
         }
-        let known = [record.refunding, record.refunded, record.lost, record.disputed]
-        if known != [refunding, refunded, lost, disputed] {
+        let kept = (record.refunding, record.refunded, record.lost, record.disputed)
+        if kept != (refunding, refunded, lost, disputed) {
             try tx.payments.setSums(payment, refunding: refunding, refunded: refunded, lost: lost, disputed: disputed)
         }
         if exceeds && record.captured > 0 {
